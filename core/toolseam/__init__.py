@@ -1,0 +1,1 @@
+"""Plugin framework for LLM tools."""

@@ -1,0 +1,1 @@
+"""First-party plugins of toolseam; each one lives behind an extra."""
