@@ -1,0 +1,126 @@
+"""The project's checks: `nox -t quick` before each commit, `nox -t full` as CI runs them."""
+
+from __future__ import annotations
+
+import sys
+import zipfile
+from pathlib import Path
+
+import nox
+
+nox.needs_version = ">=2025.10"
+nox.options.default_venv_backend = "uv"
+nox.options.tags = ["quick"]
+nox.options.stop_on_first_error = False
+
+ROOT = Path(__file__).parent
+PROJECT = nox.project.load_toml(ROOT / "pyproject.toml")
+PYTHONS = ["3.11", "3.12", "3.13"]
+SOURCES = ("core", "plugins", "builtin_tools", "tests", "benchmarks", "docs", "noxfile.py")
+PACKAGES = ("toolseam", "toolseam_builtin", "toolseam_plugins")
+WHEELS = ROOT / "dist"
+
+
+def groups(*names: str) -> list[str]:
+    """List the requirements of these dependency groups."""
+    return nox.project.dependency_groups(PROJECT, *names)
+
+
+def install_wheel(session: nox.Session, *more: str) -> None:
+    """Install the wheel that the session `wheel` built, with every extra, and what else is named."""
+    (wheel,) = WHEELS.glob("*.whl")
+    session.install(f"toolseam[all] @ {wheel.as_uri()}", *more)
+
+
+def run_tests(session: nox.Session) -> None:
+    """Run the test suite, or the part named after `--`, outside every source root."""
+    session.run("python", "-m", "pytest", *session.posargs)
+
+
+@nox.session(tags=["quick", "full"])
+def wheel(session: nox.Session) -> None:
+    """Build the wheel that all other sessions install, and look into it."""
+    session.install("build", "hatchling", *groups("wheel"))
+    for old in WHEELS.glob("toolseam-*"):
+        old.unlink()
+    session.run("python", "-m", "build", "--no-isolation", "--outdir", str(WHEELS))
+    (built,) = WHEELS.glob("*.whl")
+    session.run("check-wheel-contents", str(built))
+    names = zipfile.ZipFile(built).namelist()
+    roots = {name.split("/", 1)[0] for name in names if ".dist-info/" not in name}
+    if roots != set(PACKAGES):
+        session.error(f"the wheel should hold {PACKAGES}, it holds {sorted(roots)}")
+    unmarked = [package for package in PACKAGES if f"{package}/py.typed" not in names]
+    if unmarked:
+        session.error(f"without py.typed: {unmarked}")
+    strangers = [name for name in names if "test_" in name or "conftest" in name]
+    if strangers:
+        session.error(f"tests inside the wheel: {strangers}")
+
+
+@nox.session(tags=["quick", "full"])
+def lint(session: nox.Session) -> None:
+    """Check style, format and that every test states what it shows."""
+    session.install(*groups("lint"))
+    present = [path for path in SOURCES if (ROOT / path).exists()]
+    session.run("ruff", "check", *present)
+    session.run("ruff", "format", "--check", *present)
+    session.run("interrogate", "-q", "tests")
+
+
+@nox.session(tags=["quick", "full"])
+def typing(session: nox.Session) -> None:
+    """Check the types, strictly, with both checkers."""
+    session.install("--editable", ".[all]", *groups("typing"))
+    present = [path for path in SOURCES if path != "docs" and (ROOT / path).exists()]
+    session.run("mypy", *present)
+    session.run("pyright")
+
+
+@nox.session(tags=["quick"], requires=["wheel"])
+def smoke(session: nox.Session) -> None:
+    """Run the tests on the interpreter at hand, against the built wheel."""
+    install_wheel(session, *groups("test"))
+    run_tests(session)
+
+
+@nox.session(python=PYTHONS, tags=["full"], requires=["wheel"])
+def tests(session: nox.Session) -> None:
+    """Run the tests on every supported interpreter, against the built wheel."""
+    install_wheel(session, *groups("test"))
+    run_tests(session)
+
+
+@nox.session(python=PYTHONS[0], tags=["full"], requires=["wheel"])
+def lowest(session: nox.Session) -> None:
+    """Run the tests with the oldest dependencies that we claim to work with."""
+    install_wheel(session, "--resolution", "lowest-direct", *groups("test"))
+    run_tests(session)
+
+
+@nox.session(tags=["coverage"], requires=["wheel"])
+def coverage(session: nox.Session) -> None:
+    """Measure which lines and branches the tests reach."""
+    install_wheel(session, *groups("test"))
+    session.run("coverage", "erase")
+    session.run("coverage", "run", "-m", "pytest", *session.posargs)
+    session.run("coverage", "combine", "-q")
+    session.run("coverage", "report")
+
+
+@nox.session(tags=["full"], requires=["wheel"])
+def docs(session: nox.Session) -> None:
+    """Build the documentation; a warning is an error."""
+    install_wheel(session, *groups("docs"))
+    session.run("sphinx-build", "-W", "--keep-going", "-q", "docs", "docs/_build/html")
+
+
+@nox.session(tags=["benchmarks"], requires=["wheel"])
+def benchmarks(session: nox.Session) -> None:
+    """Measure the seam, cold start and discovery beside peers; prints a table and writes JSON."""
+    install_wheel(session, *groups("benchmarks"))
+    session.run("python", "-m", "benchmarks", *session.posargs)
+
+
+if __name__ == "__main__":
+    sys.exit("run `nox -t quick` or `nox -t full`")
