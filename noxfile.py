@@ -27,7 +27,7 @@ def groups(*names: str) -> list[str]:
 
 
 def install_wheel(session: nox.Session, *more: str) -> None:
-    """Install the wheel that the session `wheel` built, with every extra, and what else is named."""
+    """Install the wheel of the session `wheel` with every extra, and what else is named."""
     (wheel,) = WHEELS.glob("*.whl")
     session.install(f"toolseam[all] @ {wheel.as_uri()}", *more)
 
@@ -75,6 +75,7 @@ def typing(session: nox.Session) -> None:
     present = [path for path in SOURCES if path != "docs" and (ROOT / path).exists()]
     session.run("mypy", *present)
     session.run("pyright")
+    session.run("pyright", "--project", "tests/typing")
 
 
 @nox.session(tags=["quick"], requires=["wheel"])

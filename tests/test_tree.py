@@ -1,0 +1,227 @@
+"""The tree keeps its shape: floors, public names, packaging and neutral files."""
+
+import ast
+import importlib
+import inspect
+import re
+import subprocess
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+import toolseam
+
+ROOT = Path(__file__).parent.parent
+CORE = ROOT / "core" / "toolseam"
+BUILTIN = ROOT / "builtin_tools" / "toolseam_builtin"
+PLUGINS = ROOT / "plugins" / "toolseam_plugins"
+
+# From the ground up; a room imports from lower floors, or from rooms to its left on its own floor.
+# `toolseam` is the front door, where the public names hang.
+FLOORS = (
+    ("_errors", "_text", "_jsontext"),
+    ("_run_only", "_render", "_artifacts", "_result", "guards"),
+    ("_schema", "_spec", "_arguments", "_bounds"),
+    ("_hooks", "_context", "_steps", "_settings", "_discovery"),
+    ("_registry", "_policy", "_approval"),
+    ("_trace", "_seam"),
+    ("_session", "_host"),
+    ("toolseam", "testing", "cli", "__main__"),
+)
+PLACES = {
+    room: (floor, place) for floor, rooms in enumerate(FLOORS) for place, room in enumerate(rooms)
+}
+SIDE_ROOMS = ("toolseam.guards", "toolseam.testing")
+MOST_PUBLIC_NAMES = 36
+
+
+def sources(folder: Path) -> list[Path]:
+    """List the Python files below a folder."""
+    return sorted(folder.rglob("*.py"))
+
+
+def room_of(path: Path) -> str:
+    """Name the room of the core that a file belongs to; a package is one room."""
+    first = path.relative_to(CORE).parts[0]
+    return "toolseam" if first == "__init__.py" else first.removesuffix(".py")
+
+
+def imports(path: Path, root: Path) -> Iterator[tuple[str, str, int]]:
+    """Give module, imported name and line of every import, wherever in the file it stands."""
+    package = path.relative_to(root).with_suffix("").parts[:-1]
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                yield alias.name, "", node.lineno
+        elif isinstance(node, ast.ImportFrom):
+            parents = package[: len(package) - node.level + 1] if node.level else ()
+            module = ".".join([*parents, *([node.module] if node.module else [])])
+            for alias in node.names:
+                yield module, alias.name, node.lineno
+
+
+def imported_room(module: str, name: str) -> str | None:
+    """Name the room of the core that an import enters, if it enters the core at all."""
+    package, _, rest = module.partition(".")
+    if package != "toolseam":
+        return None
+    if rest:
+        return rest.split(".")[0]
+    return name if name in PLACES else "toolseam"
+
+
+def public_names(module: ModuleType) -> list[str]:
+    """List what a module says is public."""
+    names: list[str] = module.__all__
+    return names
+
+
+def test_every_room_has_a_floor() -> None:
+    """Each module of the core stands in the floor table, and the table names no other."""
+    assert {room_of(path) for path in sources(CORE)} == set(PLACES)
+
+
+@pytest.mark.parametrize("path", sources(CORE), ids=lambda path: str(path.relative_to(CORE)))
+def test_a_room_imports_from_below_or_from_its_left(path: Path) -> None:
+    """A module of the core imports only from lower floors, or from its left on its own floor."""
+    room = room_of(path)
+    if room == "toolseam":
+        return
+
+    wrong = [
+        f"line {line}: {room} imports {entered}"
+        for module, name, line in imports(path, CORE.parent)
+        if (entered := imported_room(module, name)) not in (None, room)
+        and PLACES[entered] > PLACES[room]
+    ]
+
+    assert wrong == []
+
+
+@pytest.mark.parametrize(
+    "path",
+    [*sources(BUILTIN), *sources(PLUGINS)],
+    ids=lambda path: str(path.relative_to(ROOT)),
+)
+def test_tools_and_plugins_use_public_names_only(path: Path) -> None:
+    """Builtins and plugins take from toolseam only what a third party could take."""
+    doors = {"toolseam": public_names(toolseam)}
+    doors |= {room: public_names(importlib.import_module(room)) for room in SIDE_ROOMS}
+    root = BUILTIN.parent if path.is_relative_to(BUILTIN) else PLUGINS.parent
+
+    wrong = [
+        f"line {line}: {module} {name}"
+        for module, name, line in imports(path, root)
+        if module.split(".")[0] == "toolseam" and name not in doors.get(module, [])
+    ]
+
+    assert wrong == []
+
+
+@pytest.mark.parametrize("name", ["toolseam", *SIDE_ROOMS])
+def test_all_is_complete_and_sorted(name: str) -> None:
+    """`__all__` names each public thing that a module offers, nothing else, once and in order."""
+    module = importlib.import_module(name)
+    listed = public_names(module)
+
+    offered = {each for each in listed if hasattr(module, each)} | {
+        each
+        for each, value in vars(module).items()
+        if not each.startswith("_")
+        and not inspect.ismodule(value)
+        and getattr(value, "__module__", name) == name
+    }
+
+    assert sorted(offered) == sorted(listed)
+    assert len(set(listed)) == len(listed)
+
+
+def test_public_names_are_few() -> None:
+    """The front door shows at most 36 names."""
+    assert len(public_names(toolseam)) <= MOST_PUBLIC_NAMES
+
+
+@pytest.mark.parametrize("name", toolseam.__all__)
+def test_public_classes_live_at_the_front_door(name: str) -> None:
+    """A public class says that it is of `toolseam`, so that no reader learns a private module."""
+    value = getattr(toolseam, name)
+
+    assert not inspect.isclass(value) or value.__module__ == "toolseam"
+
+
+def test_an_unknown_public_name_is_an_attribute_error() -> None:
+    """The lazy front door refuses a name that it does not have, as any module does."""
+    with pytest.raises(AttributeError, match="no_such_name"):
+        _ = toolseam.no_such_name  # type: ignore[attr-defined]
+
+
+def test_entry_points_name_modules_that_exist() -> None:
+    """Each builtin entry point names a file of the same name, found by guessing."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+
+    for name, target in project["entry-points"]["toolseam.tools"].items():
+        assert target.rsplit(".", 1)[-1] == name
+        assert (BUILTIN.parent / (target.replace(".", "/") + ".py")).is_file(), target
+
+
+def test_every_tool_module_has_an_entry_point() -> None:
+    """A module of a builtin group is a tool with an entry point, unless it has an underscore."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    targets = set(project["entry-points"]["toolseam.tools"].values())
+
+    modules = {
+        ".".join(path.relative_to(BUILTIN.parent).with_suffix("").parts)
+        for path in BUILTIN.glob("[!_]*/[!_]*.py")
+    }
+
+    assert modules == targets
+
+
+def test_every_tool_has_a_test_where_one_would_look() -> None:
+    """The tests mirror the tools: `<group>/<tool>.py` is tested in `<group>/test_<tool>.py`."""
+    missing = [
+        tool.relative_to(BUILTIN)
+        for tool in BUILTIN.glob("[!_]*/[!_]*.py")
+        if not (ROOT / "tests/builtin_tools" / tool.parent.name / f"test_{tool.name}").is_file()
+    ]
+
+    assert missing == []
+
+
+def tracked_files() -> list[Path]:
+    """List the files of the tree: as git tracks them, or all where the tree is an sdist."""
+    try:
+        listing = subprocess.run(
+            ["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=True
+        ).stdout.decode()
+    except (OSError, subprocess.CalledProcessError):
+        return [path for path in ROOT.rglob("*") if path.is_file()]
+    return [path for name in listing.split("\0") if name and (path := ROOT / name).is_file()]
+
+
+def test_no_file_names_a_path_of_one_machine() -> None:
+    """No tracked file names a folder that exists on one machine only."""
+    machine_path = re.compile(rb"(?<![\w.])/(?:root|work|home/[a-z]\w*|Users/[A-Za-z]\w*)/[\w.]")
+
+    found = [
+        f"{path.relative_to(ROOT)}: {match[0].decode()}"
+        for path in tracked_files()
+        for match in machine_path.finditer(path.read_bytes())
+    ]
+
+    assert found == []
+
+
+def test_no_test_is_switched_off() -> None:
+    """Every test runs everywhere: nothing in the tests skips."""
+    found = [
+        f"{path.relative_to(ROOT)}:{node.lineno}: {node.attr}"
+        for path in sources(ROOT / "tests")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Attribute) and node.attr in {"importorskip", "skip", "skipif"}
+    ]
+
+    assert found == []
