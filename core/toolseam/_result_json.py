@@ -1,0 +1,93 @@
+"""A ToolResult as JSON text and back: for executors and stores, never for a provider (§1)."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+import orjson
+
+from toolseam._artifacts import ToolArtifact, encoded_list, fault_of, marker, stored
+from toolseam._errors import ContractViolation, ErrorCode, publish
+from toolseam._jsontext import JSON_BYTES, BadText, TooLarge, Unencodable, encode, parse
+from toolseam._result import ToolError, ToolResult, build, failed, omitted
+from toolseam._run_only import hold, peek
+
+_KEYS = {"content", "failure", "data", "metadata", "artifacts", "output", "omitted"}
+
+
+def encode_result(result: ToolResult) -> str:
+    """Return `result` as JSON text, run-only channels included: `decode_result` reads it back.
+
+    A list of artifacts that cannot be shown is written as its marker (§7).
+    """
+    artifacts: tuple[ToolArtifact, ...] = peek(result.artifacts)
+    fault = fault_of(artifacts, JSON_BYTES)
+    if fault is not None:
+        artifacts = (marker(fault),)
+    failure = result.failure
+    record = {
+        "content": result.content if failure is None else "",
+        "failure": None
+        if failure is None
+        else {
+            "code": failure.code.value,
+            "message": failure.message,
+            "retriable": failure.retriable,
+        },
+        "data": None if result.data is None else orjson.Fragment(peek(result.data)),
+        "metadata": orjson.Fragment(peek(result.metadata)),
+        "artifacts": orjson.Fragment(encoded_list(artifacts)),
+        "output": result.partial_output,
+        "omitted": list(omitted(result)),
+    }
+    try:
+        return orjson.dumps(record).decode()
+    except TypeError:  # a lone surrogate: content is cleaned at the seam, not before
+        for key in ("content", "output"):
+            record[key] = _mended(cast("str", record[key]))
+        if failure is not None:
+            cast("dict[str, Any]", record["failure"])["message"] = _mended(failure.message)
+        return orjson.dumps(record).decode()
+
+
+def _mended(text: str) -> str:
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+def decode_result(text: str) -> ToolResult:
+    """Return the result that `encode_result` wrote, judged anew.
+
+    Raises `ContractViolation`, naming the path, for any other text.
+    """
+    try:
+        record = parse(text)
+    except BadText as error:
+        raise ContractViolation("$", str(error)) from None
+    if type(record) is not dict or set(cast("dict[str, object]", record)) != _KEYS:
+        raise ContractViolation("$", "no encoded ToolResult")
+    try:
+        return _decoded(cast("dict[str, Any]", record))
+    except (KeyError, TypeError, ValueError, AttributeError, Unencodable, TooLarge):
+        raise ContractViolation("$", "no encoded ToolResult") from None
+
+
+def _decoded(record: dict[str, Any]) -> ToolResult:
+    gone = tuple(str(name) for name in record["omitted"])
+    held = hold(encode(dict(record["metadata"])))
+    output = "".join((record["output"],))
+    failure = record["failure"]
+    if failure is not None:
+        error = ToolError(
+            failure["message"],
+            ErrorCode(failure["code"]),
+            retriable=failure["retriable"],
+            metadata=held,
+        )
+        return failed(error, output, gone)
+    data = None if record["data"] is None else hold(encode(record["data"]))
+    artifacts = tuple(stored(a["type"], a["label"], a["data"]) for a in record["artifacts"])
+    content = "".join((record["content"],))
+    return build(content, None, data, held, hold(artifacts), "", gone)
+
+
+publish(globals(), "encode_result", "decode_result")
