@@ -40,8 +40,9 @@ class Record:
 
     `kind` is ``tool`` (group `toolseam.tools`) or ``plugin`` (`toolseam.plugins`); `value` the
     target without extras (``module`` or ``module:object``), `extras` those it names; `location`
-    the path entry. `reason` is a slug, `detail` one sentence for people. Immutable: see
-    `with_status`. A slotted class and no attrs one, since listing must not import attrs.
+    the path entry, `folder` the metadata there (empty in an archive). `reason` is a slug,
+    `detail` one sentence for people. Immutable: see `with_status`. A slotted class and no attrs
+    one, since listing must not import attrs.
     """
 
     __slots__ = (
@@ -49,6 +50,7 @@ class Record:
         "detail",
         "distribution",
         "extras",
+        "folder",
         "kind",
         "location",
         "name",
@@ -58,7 +60,7 @@ class Record:
         "version",
     )
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - a record is its fields
         self,
         *,
         kind: Kind,
@@ -67,6 +69,7 @@ class Record:
         distribution: str,
         version: str,
         location: str,
+        folder: str = "",
         status: Status = "found",
         reason: str = "",
         detail: str = "",
@@ -79,6 +82,7 @@ class Record:
         self.distribution: Final = distribution
         self.version: Final = version
         self.location: Final = location
+        self.folder: Final = folder
         self.status: Final = status
         self.reason: Final = reason
         self.detail: Final = detail
@@ -94,6 +98,7 @@ class Record:
             distribution=self.distribution,
             version=self.version,
             location=self.location,
+            folder=self.folder,
             status=status,
             reason=reason,
             detail=detail,
@@ -171,9 +176,9 @@ def scan(
     walked: set[str] = set()
     allowed = {os.path.realpath(place) for place in (*places, *_site_folders())}
     inside = None if folder is None else (os.path.abspath(folder), os.path.realpath(folder))
-    for entry in sys.path if path is None else path:
-        real = os.path.realpath(entry) if isinstance(entry, str) and "\0" not in entry else None
-        if real is None or real in walked:
+    for entry in _texts(sys.path if path is None else path):
+        real = os.path.realpath(entry)
+        if real in walked:
             continue
         walked.add(real)
         counts = os.path.isabs(entry) and (
@@ -184,7 +189,9 @@ def scan(
         (trusted if counts else planted).extend(_infos(entry or os.curdir))
     records: list[Record] = []
     shadowed: list[Shadowed] = []
-    own = next((info for info in trusted if info.distribution == "toolseam" and _is_own(info)), None)
+    own = next(
+        (info for info in trusted if info.distribution == "toolseam" and _is_own(info)), None
+    )
     kept: dict[str, _Info] = {} if own is None else {"toolseam": own}
     for info in trusted:
         first = kept.setdefault(info.distribution, info)
@@ -201,11 +208,42 @@ def scan(
     return Scan(tuple(records), tuple(shadowed))
 
 
+def safe_path(path: list[str], folder: str) -> list[str]:
+    """Leave out the entries through which a workspace could put its modules before ours.
+
+    Those are the relative ones and the ones inside `folder` that stand before the standard
+    library (the current folder under `python -m`, `PYTHONPATH`); what a `.pth` file of a site
+    folder added stands after it. The root of the running toolseam stays.
+    """
+    library = os.path.dirname(os.__file__)
+    first = path.index(library) if library in path else len(path)
+    root, inside = _own_root(), os.path.realpath(folder)
+    return [
+        entry
+        for index, entry in enumerate(path)
+        if index >= first
+        or (os.path.isabs(entry) and not _within(os.path.realpath(entry), inside))
+        or os.path.realpath(entry) == root
+    ]
+
+
+def _texts(path: Iterable[object]) -> Iterator[str]:
+    """Leave out what the import system skips too: anybody may put anything on `sys.path`."""
+    for entry in path:
+        if isinstance(entry, str) and "\0" not in entry:
+            yield entry
+
+
+def _own_root() -> str:
+    return os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
+
+
 def _site_folders() -> list[str]:
     """Name the interpreter's own site folders: a virtual environment may stand in the workspace."""
     site = sys.modules.get("site")
-    folders = list(site.getsitepackages()) if hasattr(site, "getsitepackages") else []
-    user = getattr(site, "USER_SITE", None)
+    ask = getattr(site, "getsitepackages", None)
+    folders: list[str] = [] if ask is None else ask()
+    user: str | None = getattr(site, "USER_SITE", None)
     return [*folders, user] if user and getattr(site, "ENABLE_USER_SITE", False) else folders
 
 
@@ -243,11 +281,12 @@ def _folder_of(info: _Info) -> str:
 
 def _special(entry: str) -> list[_Info]:
     """Read a zip file or an egg through `importlib_metadata`, distribution by distribution."""
-    import importlib_metadata  # noqa: PLC0415 - five times the cost of a bare start
+    import importlib_metadata  # five times the cost of a bare start
 
     found: list[_Info] = []
     try:
-        for distribution in importlib_metadata.distributions(path=[entry]):
+        read = importlib_metadata.distributions  # pyright: ignore[reportUnknownMemberType]
+        for distribution in read(path=[entry]):
             try:
                 name, version = distribution.metadata["Name"], distribution.version
                 text = (distribution.read_text("entry_points.txt") or "").encode()
@@ -265,20 +304,20 @@ def _is_own(info: _Info) -> bool:
     An editable install keeps its metadata in a site folder and names the source root in a
     `.pth` file, which its RECORD lists.
     """
-    root = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
+    root = _own_root()
     if os.path.realpath(info.location) == root:
         return True
-    record = _read(os.path.join(info.folder, "RECORD")) or b""
+    record = read_small(os.path.join(info.folder, "RECORD")) or b""
     for line in record.decode("utf-8", "replace").splitlines():
         name = line.partition(",")[0]
         if name.endswith(".pth") and os.sep not in name:
-            text = (_read(os.path.join(info.location, name)) or b"").decode("utf-8", "replace")
+            text = (read_small(os.path.join(info.location, name)) or b"").decode("utf-8", "replace")
             if any(os.path.realpath(row) == root for row in text.splitlines() if row):
                 return True
     return False
 
 
-def _read(file: str) -> bytes | None:
+def read_small(file: str) -> bytes | None:
     """Read a small file; a pipe put in its place must not block the scan."""
     try:
         number = os.open(file, _FLAGS)
@@ -294,7 +333,7 @@ def _read(file: str) -> bytes | None:
 
 def _records(info: _Info, *, builtin: bool) -> list[Record]:
     """Read the entry points of one distribution; what is wrong with it stays with it."""
-    data = info.text if info.text is not None else _read(info.folder + "/entry_points.txt")
+    data = info.text if info.text is not None else read_small(info.folder + "/entry_points.txt")
     if data is None or _MARK not in data:
         return []
     version = info.version or _egg_version(info)
@@ -353,6 +392,7 @@ def _record(
         distribution=info.distribution,
         version=version,
         location=info.location,
+        folder=info.folder,
         builtin=builtin,
         extras=extras,
     )
@@ -379,6 +419,7 @@ def _bad(info: _Info, kind: Kind, name: str, version: str, detail: str) -> Recor
         distribution=info.distribution,
         version=version,
         location=info.location,
+        folder=info.folder,
         status="bad_metadata",
         reason="entry_points",
         detail=detail,
@@ -392,7 +433,7 @@ def _shown(name: str) -> str:
 
 def _egg_version(info: _Info) -> str:
     """Read the version that the name of an `.egg-info` folder leaves out."""
-    text = (_read(os.path.join(info.folder, "PKG-INFO")) or b"").decode("utf-8", "replace")
+    text = (read_small(os.path.join(info.folder, "PKG-INFO")) or b"").decode("utf-8", "replace")
     for line in text.splitlines():
         if line.startswith("Version:"):
             return _shown(line[8:].strip())

@@ -9,12 +9,18 @@ from __future__ import annotations
 import os
 
 from toolseam._entrypoints import canonical
-from toolseam._settings_files import operator_file, settings_error, trust_file, workspace_file
+from toolseam._settings_files import (
+    is_table,
+    operator_file,
+    settings_error,
+    trust_file,
+    workspace_file,
+)
 
 TYPE_CHECKING = False  # as type checkers read it; importing `typing` doubles a bare start
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping
-    from typing import Any, Final
+    from collections.abc import Collection, Iterable, Mapping, Sequence
+    from typing import Any, Final, TypeGuard
 
     from toolseam._entrypoints import Record
     from toolseam._settings_files import SettingsFile
@@ -94,18 +100,25 @@ class Selection:
         if record.status != "found":
             return record
         names = {canonical(record.name), record.distribution}
+        return self._refused(record, names) or self._unwanted(record, names) or record
+
+    def _refused(self, record: Record, names: set[str]) -> Record | None:
         if not names.isdisjoint(self.blocked):
             return record.with_status("disabled", "blocked", "named in `block`")
-        named = not names.isdisjoint(self.trusted)
-        if record.kind == "plugin" and not named:
+        if not names.isdisjoint(self.trusted):
+            return None
+        if record.kind == "plugin":
             return _unnamed_plugin(record)
-        if not (record.builtin or named or self.everything):
-            return record.with_status("untrusted", "not_trusted", _how_to_trust(record))
+        if record.builtin or self.everything:
+            return None
+        return record.with_status("untrusted", "not_trusted", _how_to_trust(record))
+
+    def _unwanted(self, record: Record, names: set[str]) -> Record | None:
         if any(names.isdisjoint(allowed) for allowed in self.allows):
             return record.with_status("disabled", "not_allowed", "not named in `allow`")
         if record.kind == "tool" and canonical(record.name) in self.disabled:
             return record.with_status("disabled", "disabled", "named in `disable`")
-        return record
+        return None
 
 
 def read_selection(
@@ -128,7 +141,7 @@ def read_selection(
     Raises:
         SettingsError: the operator's file cannot be read, or has no such set.
     """
-    from toolseam._errors import SettingsError  # noqa: PLC0415 - imports enum
+    from toolseam._errors import SettingsError  # imports enum
 
     operator = operator_file(config)
     ignored: list[tuple[str, str]] = []
@@ -166,9 +179,8 @@ def operator_table(
     if workspaces := texts_by_name(trust.table, "trusted_workspaces", there):
         table["trusted_workspaces"] = texts_by_name(table, "trusted_workspaces", where) | workspaces
     for key, value in (overrides or {}).items():
-        old = table.get(key)
-        both = isinstance(old, dict) and isinstance(value, dict)
-        table[key] = {**old, **value} if both else value
+        both = is_table(value) and is_table(table.get(key))
+        table[key] = {**table[key], **value} if both else value
     return table
 
 
@@ -220,7 +232,7 @@ def workspace_words(
 
 def near_miss(name: str, known: Collection[str]) -> str:
     """Say ``; did you mean 'x'?`` if a known name is close to `name`, else nothing."""
-    from difflib import get_close_matches  # noqa: PLC0415 - imports re; only for a mistake
+    from difflib import get_close_matches  # imports re; only for a mistake
 
     close = get_close_matches(name, known, n=1)
     return f"; did you mean '{close[0]}'?" if close else ""
@@ -229,9 +241,11 @@ def near_miss(name: str, known: Collection[str]) -> str:
 def texts(table: Mapping[str, Any], key: str, file: str | None) -> tuple[str, ...]:
     """Read a list of texts; absent is empty."""
     value = table.get(key, [])
-    if not isinstance(value, list | tuple) or not all(isinstance(item, str) for item in value):
+    items = tuple(value) if _is_list(value) else (None,)
+    words = tuple(item for item in items if isinstance(item, str))
+    if len(words) != len(items):
         raise settings_error("expected a list of texts", file, key)
-    return tuple(value)
+    return words
 
 
 def texts_by_name(table: Mapping[str, Any], key: str, file: str | None) -> dict[str, str]:
@@ -245,9 +259,13 @@ def texts_by_name(table: Mapping[str, Any], key: str, file: str | None) -> dict[
 def table_of(table: Mapping[str, Any], key: str, file: str | None) -> Mapping[str, Any]:
     """Read a table; absent is empty."""
     value = table.get(key, {})
-    if not isinstance(value, dict):
+    if not is_table(value):
         raise settings_error("expected a table", file, key)
     return value
+
+
+def _is_list(value: object) -> TypeGuard[Sequence[object]]:
+    return isinstance(value, list | tuple)
 
 
 def _switch(table: Mapping[str, Any], key: str, file: str | None) -> bool:

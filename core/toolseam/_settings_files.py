@@ -11,7 +11,7 @@ from stat import S_ISREG
 TYPE_CHECKING = False  # as type checkers read it; importing `typing` doubles a bare start
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from typing import Any, Final
+    from typing import Any, Final, TypeGuard
 
     from toolseam._errors import SettingsError
 
@@ -35,13 +35,18 @@ class SettingsFile:
 
 def settings_error(message: str, file: str | None = None, key: str | None = None) -> SettingsError:
     """Make a SettingsError whose text begins with the file and the dotted key it speaks of."""
-    from pathlib import Path  # noqa: PLC0415 - `toolseam list` pays only when something is wrong
+    from pathlib import Path  # `toolseam list` pays only when something is wrong
 
-    from toolseam._errors import SettingsError  # noqa: PLC0415
+    from toolseam._errors import SettingsError
 
     place = ": ".join(part for part in (file, key) if part)
     text = f"{place}: {message}" if place else message
     return SettingsError(text, file=None if file is None else Path(file), key=key)
+
+
+def is_table(value: object) -> TypeGuard[dict[str, Any]]:
+    """Tell whether a parsed value is a TOML table."""
+    return isinstance(value, dict)
 
 
 def operator_folder() -> str:
@@ -80,9 +85,10 @@ def workspace_file(folder: str | None) -> SettingsFile:
     plain = os.path.join(folder, "toolseam.toml")
     project = os.path.join(folder, "pyproject.toml")
     own, shared = _read(plain), _read(project)
-    table = _parse(project, shared).get("tool", {}) if shared and b"toolseam" in shared else {}
-    section = table.get("toolseam") if isinstance(table, dict) else None
-    if section is not None and not isinstance(section, dict):
+    mentioned = shared is not None and b"toolseam" in shared
+    tools: Any = _parse(project, shared or b"").get("tool") if mentioned else None
+    section = tools.get("toolseam") if is_table(tools) else None
+    if section is not None and not is_table(section):
         raise settings_error("expected a table", project, "tool.toolseam")
     if section is not None and own is not None:
         raise settings_error(f"{project} has [tool.toolseam] as well: keep one of the two", plain)
@@ -103,7 +109,7 @@ def _read(name: str) -> bytes | None:
     if not S_ISREG(os.fstat(number).st_mode):
         os.close(number)
         raise settings_error("expected a regular file", name)
-    with open(number, "rb") as file:  # noqa: PTH123 - pathlib costs a bare start
+    with open(number, "rb") as file:
         data = file.read(_LARGEST_FILE + 1)
     if len(data) > _LARGEST_FILE:
         raise settings_error("is larger than 1 MiB", name)
@@ -111,7 +117,7 @@ def _read(name: str) -> bytes | None:
 
 
 def _parse(name: str, data: bytes) -> dict[str, Any]:
-    import tomllib  # noqa: PLC0415 - costs a bare start; most folders have no settings
+    import tomllib  # costs a bare start; most folders have no settings
 
     try:
         return tomllib.loads(data.decode())
