@@ -1,0 +1,48 @@
+"""The documentation names what there is, and the changelog says what changed."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+import toolseam
+from toolseam import ErrorCode
+
+ROOT = Path(__file__).parent.parent
+DOCS = ROOT / "docs"
+REFERENCE = DOCS / "reference"
+PAGES = sorted(path for path in DOCS.rglob("*.md") if "_build" not in path.parts)
+
+
+@pytest.mark.parametrize("name", toolseam.__all__)
+def test_every_public_name_has_an_entry(name: str) -> None:
+    """The page of public names describes each of them."""
+    page = (REFERENCE / "api.md").read_text(encoding="utf-8")
+
+    assert re.search(rf"^\.\. auto\w+:: toolseam\.{name}$", page, re.MULTILINE)
+
+
+@pytest.mark.parametrize("code", list(ErrorCode))
+def test_every_error_code_is_explained(code: ErrorCode) -> None:
+    """The contract's page has a row for each error code."""
+    page = (REFERENCE / "contract.md").read_text(encoding="utf-8")
+
+    assert f"| `{code.value}` |" in page
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda path: str(path.relative_to(DOCS)))
+def test_every_page_is_reachable(page: Path) -> None:
+    """Each page hangs in the index, in one of the four parts."""
+    index = (DOCS / "index.md").read_text(encoding="utf-8").splitlines()
+
+    assert page.name == "index.md" or str(page.relative_to(DOCS).with_suffix("")) in index
+
+
+def test_fragments_have_a_known_kind() -> None:
+    """Each changelog fragment names an issue or a word, and a kind that towncrier knows."""
+    names = [path.name for path in (ROOT / "changelog.d").iterdir() if path.name != "README.md"]
+    shape = re.compile(
+        r"(\d+|\+\w+)\.(breaking|added|changed|deprecated|fixed|security)(\.\d+)?\.md"
+    )
+
+    assert [name for name in names if not shape.fullmatch(name)] == []
