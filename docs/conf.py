@@ -7,7 +7,12 @@ author = "the toolseam authors"
 copyright = "2026, the toolseam authors"  # noqa: A001 - Sphinx names it so
 version = release = installed_version("toolseam")
 
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx_autodoc_typehints"]
+extensions = [
+    "myst_parser",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.napoleon",
+    "sphinx_autodoc_typehints",
+]
 exclude_patterns = ["_build"]
 
 html_theme = "furo"
