@@ -95,7 +95,14 @@ def tests(session: nox.Session) -> None:
 @nox.session(python=PYTHONS[0], tags=["full"], requires=["wheel"])
 def lowest(session: nox.Session) -> None:
     """Run the tests with the oldest dependencies that we claim to work with."""
-    install_wheel(session, "--resolution", "lowest-direct", *groups("test"))
+    # Named one by one, or they would count as the wheel's and not as direct.
+    project = PROJECT["project"]
+    extras = project["optional-dependencies"]
+    ours = [
+        *project["dependencies"],
+        *(each for name in extras if name != "all" for each in extras[name]),
+    ]
+    install_wheel(session, "--resolution", "lowest-direct", *ours, *groups("test"))
     run_tests(session)
 
 
