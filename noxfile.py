@@ -21,7 +21,7 @@ PACKAGES = ("toolseam", "toolseam_builtin", "toolseam_plugins")
 WHEELS = ROOT / "dist"
 
 
-def groups(*names: str) -> list[str]:
+def groups(*names: str) -> tuple[str, ...]:
     """List the requirements of these dependency groups."""
     return nox.project.dependency_groups(PROJECT, *names)
 
