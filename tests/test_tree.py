@@ -25,7 +25,12 @@ FLOORS = (
     ("_errors", "_text", "_jsontext"),
     ("_run_only", "_render", "_artifacts", "_result", "guards"),
     ("_schema", "_spec", "_arguments", "_bounds"),
-    ("_hooks", "_context", "_steps", "_settings", "_discovery"),
+    (
+        *("_hooks", "_context", "_steps"),
+        *("_entrypoints", "_settings_files", "_selection"),
+        *("_settings_structure", "_settings_keys", "_settings", "_trust"),
+        *("_discovery", "_loading"),
+    ),
     ("_registry", "_policy", "_approval"),
     ("_trace", "_seam"),
     ("_session", "_host"),

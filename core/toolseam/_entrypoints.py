@@ -91,20 +91,9 @@ class Record:
 
     def with_status(self, status: Status, reason: str = "", detail: str = "") -> Record:
         """Return the same entry point with another `status`, `reason` (slug) and `detail`."""
-        return Record(
-            kind=self.kind,
-            name=self.name,
-            value=self.value,
-            distribution=self.distribution,
-            version=self.version,
-            location=self.location,
-            folder=self.folder,
-            status=status,
-            reason=reason,
-            detail=detail,
-            builtin=self.builtin,
-            extras=self.extras,
-        )
+        fields = {name: getattr(self, name) for name in self.__slots__}
+        fields |= {"status": status, "reason": reason, "detail": detail}
+        return Record(**fields)
 
     def __repr__(self) -> str:
         """Show what tells one record from another."""
@@ -281,12 +270,12 @@ def _folder_of(info: _Info) -> str:
 
 def _special(entry: str) -> list[_Info]:
     """Read a zip file or an egg through `importlib_metadata`, distribution by distribution."""
-    import importlib_metadata  # five times the cost of a bare start
+    # Five times the cost of a bare start.
+    from importlib_metadata import distributions  # pyright: ignore[reportUnknownVariableType]
 
     found: list[_Info] = []
     try:
-        read = importlib_metadata.distributions  # pyright: ignore[reportUnknownMemberType]
-        for distribution in read(path=[entry]):
+        for distribution in distributions(path=[entry]):
             try:
                 name, version = distribution.metadata["Name"], distribution.version
                 text = (distribution.read_text("entry_points.txt") or "").encode()

@@ -10,6 +10,7 @@ import os
 
 from toolseam._entrypoints import canonical
 from toolseam._settings_files import (
+    is_list,
     is_table,
     operator_file,
     settings_error,
@@ -19,8 +20,8 @@ from toolseam._settings_files import (
 
 TYPE_CHECKING = False  # as type checkers read it; importing `typing` doubles a bare start
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
-    from typing import Any, Final, TypeGuard
+    from collections.abc import Collection, Iterable, Mapping
+    from typing import Any, Final
 
     from toolseam._entrypoints import Record
     from toolseam._settings_files import SettingsFile
@@ -241,7 +242,7 @@ def near_miss(name: str, known: Collection[str]) -> str:
 def texts(table: Mapping[str, Any], key: str, file: str | None) -> tuple[str, ...]:
     """Read a list of texts; absent is empty."""
     value = table.get(key, [])
-    items = tuple(value) if _is_list(value) else (None,)
+    items = tuple(value) if is_list(value) else (None,)
     words = tuple(item for item in items if isinstance(item, str))
     if len(words) != len(items):
         raise settings_error("expected a list of texts", file, key)
@@ -262,10 +263,6 @@ def table_of(table: Mapping[str, Any], key: str, file: str | None) -> Mapping[st
     if not is_table(value):
         raise settings_error("expected a table", file, key)
     return value
-
-
-def _is_list(value: object) -> TypeGuard[Sequence[object]]:
-    return isinstance(value, list | tuple)
 
 
 def _switch(table: Mapping[str, Any], key: str, file: str | None) -> bool:

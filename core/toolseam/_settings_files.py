@@ -10,7 +10,7 @@ from stat import S_ISREG
 
 TYPE_CHECKING = False  # as type checkers read it; importing `typing` doubles a bare start
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from typing import Any, Final, TypeGuard
 
     from toolseam._errors import SettingsError
@@ -32,6 +32,12 @@ class SettingsFile:
         self.data: Final = data or b""
         self.exists: Final = data is not None
 
+    def digest(self) -> str:
+        """SHA-256 of the whole file, in hexadecimal digits."""
+        from hashlib import sha256
+
+        return sha256(self.data).hexdigest()
+
 
 def settings_error(message: str, file: str | None = None, key: str | None = None) -> SettingsError:
     """Make a SettingsError whose text begins with the file and the dotted key it speaks of."""
@@ -47,6 +53,11 @@ def settings_error(message: str, file: str | None = None, key: str | None = None
 def is_table(value: object) -> TypeGuard[dict[str, Any]]:
     """Tell whether a parsed value is a TOML table."""
     return isinstance(value, dict)
+
+
+def is_list(value: object) -> TypeGuard[Sequence[object]]:
+    """Tell whether a parsed value is a list; host code may give a tuple."""
+    return isinstance(value, list | tuple)
 
 
 def operator_folder() -> str:

@@ -1,0 +1,121 @@
+"""The keys of the two settings files, one attrs class each; the reference page is made from them.
+
+A key's line on that page and its range stand in the metadata of its field.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal
+
+import attrs
+
+from toolseam._levels import DataClass, Effect, Zone
+from toolseam._settings_structure import between
+
+
+def _key(default: Any, text: str, **bounds: float) -> Any:  # noqa: ANN401 - as attrs.field
+    """Describe one key: `text` is its line on the reference page, `ge` and `le` its range."""
+    validator = between(**bounds) if bounds else None
+    notes = {"text": text, **bounds}
+    if callable(default):
+        return attrs.field(factory=default, validator=validator, metadata=notes)
+    return attrs.field(default=default, validator=validator, metadata=notes)
+
+
+@attrs.frozen
+class PluginSet:
+    """`[sets.<name>]`: a named selection, loaded with `Host.load(set="<name>")`."""
+
+    allow: tuple[str, ...] | None = _key(None, "Only these distributions or tools.")
+    block: tuple[str, ...] = _key((), "Never these, besides those of `block`.")
+    prefer: Mapping[str, str] = _key(dict, "Tool to distribution, before those of `prefer`.")
+
+
+@attrs.frozen
+class Groups:
+    """`[groups]`: whole groups of tools."""
+
+    disable: tuple[str, ...] = _key((), "Groups of which no tool is offered.")
+
+
+@attrs.frozen
+class ToolRules:
+    """`[tools.<name>]`: rules of one tool, which may only be made stricter."""
+
+    data_class: DataClass | None = _key(None, "Raises the tool's data class.")
+    effect: Effect | None = _key(None, "Raises the tool's effect.")
+    requires_admin: bool = _key(False, "True: only admins may call it.")
+
+
+@attrs.frozen
+class DeniedTables:
+    """`[tables]`: database tables that tools may not read; a workspace can say no more."""
+
+    deny: tuple[str, ...] = _key((), "Tables that no tool reads.")
+
+
+@attrs.frozen
+class Tables(DeniedTables):
+    """`[tables]` of the operator; deny wins over allow."""
+
+    allow: tuple[str, ...] = _key((), 'Readable tables; `"*"` is all that nobody denies.')
+
+
+@attrs.frozen
+class Limits:
+    """`[limits]`: bounds of contract §5 and §7, which settings may lower, never switch off."""
+
+    timeout_s: float = _key(60.0, "Seconds that `acall` waits.", ge=0.001, le=86_400)
+    threads: int = _key(8, "Worker threads for sync tools.", ge=1, le=1_000)
+    waiting: int = _key(64, "Calls that may wait for a thread.", ge=0, le=100_000)
+    content_bytes: int = _key(50_000, "Bytes of content.", ge=200, le=50_000)
+    message_bytes: int = _key(2_000, "Bytes of a failure message.", ge=100, le=2_000)
+    artifact_bytes: int = _key(50_000, "Bytes of all artifacts of a call.", ge=200, le=50_000)
+    data_bytes: int = _key(50_000, "Bytes of data, and of metadata.", ge=200, le=50_000)
+
+
+@attrs.frozen
+class CommonSettings:
+    """Keys of both files; what the workspace's says may only narrow the operator's."""
+
+    block: tuple[str, ...] = _key((), "Distributions or tools that are never imported.")
+    strict: bool = _key(False, "True: a plugin that cannot be loaded stops the host's start.")
+    disable: tuple[str, ...] = _key((), "Tools that are not offered.")
+    groups: Groups = _key(Groups, "Groups of tools.")
+    tools: Mapping[str, ToolRules] = _key(dict, "Stricter rules by tool.")
+    limits: Limits = _key(Limits, "Bounds.")
+    on_contract_error: Literal["continue", "stop"] = _key(
+        "continue", "`stop` ends the run in which a tool broke the contract."
+    )
+    enforce: Literal["enforce", "observe"] = _key(
+        "enforce", "`observe` records what the data-class rule would refuse, and offers it."
+    )
+
+
+@attrs.frozen
+class OperatorSettings(CommonSettings):
+    """`config.toml` of the operator: everything that decides."""
+
+    trust: tuple[str, ...] = _key(
+        (), 'Distributions or entry points that may be imported; path entries; `"*"` is all.'
+    )
+    allow: tuple[str, ...] | None = _key(None, "Only these distributions or tools; absent: all.")
+    prefer: Mapping[str, str] = _key(dict, "Tool to distribution, where several offer it.")
+    sets: Mapping[str, PluginSet] = _key(dict, "Named selections.")
+    enable: tuple[str, ...] = _key((), "Tools that are off by default (every write) and wanted.")
+    tables: Tables = _key(Tables, "Database tables.")
+    zone: Zone = _key(Zone.EXTERNAL_GLOBAL, "Where content goes if nobody says otherwise.")
+    plugins: Mapping[str, Mapping[str, Any]] = _key(dict, "A plugin's settings, by distribution.")
+    secrets: Mapping[str, str] = _key(dict, "A secret's name to its environment variable.")
+    trusted_workspaces: Mapping[str, str] = _key(
+        dict, "Folder to SHA-256 of its workspace file; written by `toolseam trust`."
+    )
+
+
+@attrs.frozen
+class WorkspaceSettings(CommonSettings):
+    """`toolseam.toml`, or `[tool.toolseam]` of `pyproject.toml`: describes, and may narrow."""
+
+    tables: DeniedTables = _key(DeniedTables, "Database tables.")
+    workspace: Mapping[str, Any] = _key(dict, "What is here: settings of the builtin tools.")
