@@ -1,0 +1,37 @@
+"""Reading databases: one protocol, one gate, two engines. Tools know nothing below it."""
+
+from toolseam_builtin._database._cells import label_column, mask_json, one_line, show, show_row
+from toolseam_builtin._database._faults import no_column, no_table, unavailable
+from toolseam_builtin._database._model import (
+    Cell,
+    Column,
+    Database,
+    Entry,
+    Query,
+    Scalar,
+    Structure,
+    Table,
+)
+from toolseam_builtin._database._open import open_database
+from toolseam_builtin._database._page import Page
+
+__all__ = [
+    "Cell",
+    "Column",
+    "Database",
+    "Entry",
+    "Page",
+    "Query",
+    "Scalar",
+    "Structure",
+    "Table",
+    "label_column",
+    "mask_json",
+    "no_column",
+    "no_table",
+    "one_line",
+    "open_database",
+    "show",
+    "show_row",
+    "unavailable",
+]

@@ -1,0 +1,214 @@
+"""What the tools know of a database: values, and the protocol that every reader serves."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Literal, Protocol, TypeAlias
+
+import attrs
+
+Scalar: TypeAlias = str | int | float | bool | None
+"""What a filter compares with."""
+
+
+@attrs.frozen
+class Blob:
+    """Bytes in a cell: only their number leaves the database."""
+
+    size: int
+
+
+@attrs.frozen
+class Excerpt:
+    """Text in a cell: its beginning, and the number of characters in all."""
+
+    text: str
+    total: int
+
+
+Cell: TypeAlias = bool | int | float | Decimal | Blob | Excerpt | None
+"""One untyped cell."""
+
+Kind: TypeAlias = Literal["table", "view", "materialized view", "virtual table", "foreign table"]
+
+
+@attrs.frozen
+class Column:
+    """One column of a table or view.
+
+    `sensitive` columns may be named, never read, filtered or ordered by. `paired` columns hold
+    the value that a `naming` column of the same row speaks of (`old` and `new`, `field`): they
+    are read, and masked where that name is sensitive, but never filtered or ordered by.
+    """
+
+    name: str
+    type: str
+    nullable: bool = True
+    default: str | None = None
+    generated: bool = False
+    expression: str | None = None
+    sensitive: bool = False
+    naming: bool = False
+    paired: bool = False
+    comment: str | None = None
+
+    @property
+    def comparable(self) -> bool:
+        """Whether rows may be filtered and ordered by it."""
+        return not self.sensitive and not self.paired
+
+
+@attrs.frozen
+class Entry:
+    """A readable table or view in the listing; `rows` is an estimate."""
+
+    name: str
+    schema: str
+    title: str
+    kind: Kind
+    rows: int | None = None
+    at_least: bool = False
+    comment: str | None = None
+    fault: str | None = None
+
+
+@attrs.frozen
+class Table:
+    """A readable table or view; `title` is how answers name it.
+
+    `position` is a name for the row's own number where the table has no key (SQLite's rowid).
+    """
+
+    name: str
+    schema: str
+    title: str
+    kind: Kind
+    columns: tuple[Column, ...]
+    primary_key: tuple[str, ...] = ()
+    position: str | None = None
+    comment: str | None = None
+
+    def column(self, name: str) -> Column | None:
+        """Return the column of that name: exactly, else the only one that differs in case."""
+        exact = [column for column in self.columns if column.name == name]
+        folded = [column for column in self.columns if column.name.casefold() == name.casefold()]
+        found = exact or folded
+        return found[0] if len(found) == 1 else None
+
+    def readable(self) -> tuple[Column, ...]:
+        """Return the columns that an answer may show."""
+        return tuple(column for column in self.columns if not column.sensitive)
+
+    def naming(self) -> tuple[str, ...]:
+        """Return the columns that must be fetched to judge the paired ones."""
+        if not any(column.paired for column in self.columns):
+            return ()
+        return tuple(column.name for column in self.readable() if column.naming)
+
+    def order(self) -> tuple[str, ...]:
+        """Return what makes the order of the rows stable: the key, the position, or everything."""
+        comparable = {column.name for column in self.columns if column.comparable}
+        if self.primary_key and comparable.issuperset(self.primary_key):
+            return self.primary_key
+        if self.position is not None:
+            return (self.position,)
+        return tuple(column.name for column in self.columns if column.comparable)
+
+    def key(self) -> tuple[str, ...]:
+        """Return the columns that name one row, empty if none may be shown."""
+        readable = {column.name for column in self.readable()}
+        if self.primary_key and readable.issuperset(self.primary_key):
+            return self.primary_key
+        return () if self.position is None else (self.position,)
+
+
+@attrs.frozen
+class ForeignKey:
+    """A reference between tables; `table` is `None` where the other one is not readable."""
+
+    columns: tuple[str, ...]
+    table: str | None
+    target: tuple[str, ...] = ()
+
+
+@attrs.frozen
+class Index:
+    """An index or a unique constraint; an expression in it counts as `None`."""
+
+    name: str
+    columns: tuple[str | None, ...]
+    unique: bool = False
+    partial: bool = False
+    constraint: bool = False
+
+
+@attrs.frozen
+class Check:
+    """A condition that the engine enforces; `text` is `None` where it may not be shown."""
+
+    name: str | None
+    text: str | None
+
+
+@attrs.frozen
+class Structure:
+    """What surrounds the columns of a table."""
+
+    foreign_keys: tuple[ForeignKey, ...] = ()
+    referenced_by: tuple[ForeignKey, ...] = ()
+    indexes: tuple[Index, ...] = ()
+    checks: tuple[Check, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+@attrs.frozen
+class Query:
+    """Rows of one table: `where` holds equalities, `None` means SQL's null."""
+
+    table: Table
+    columns: tuple[str, ...]
+    where: tuple[tuple[str, Scalar], ...] = ()
+    limit: int = 20
+    offset: int = 0
+
+
+class Database(Protocol):
+    """One open, read-only database behind the table gate.
+
+    Every method raises `ToolError`: `not_found` with one text for what is absent, denied or not
+    permitted, `timeout` at the deadline, `unavailable` for what the engine cannot read.
+    """
+
+    @property
+    def dialect(self) -> str:
+        """Return the engine's name."""
+        ...
+
+    @property
+    def default_schema(self) -> str:
+        """Return the schema of tables that are named without one."""
+        ...
+
+    def tables(self, schema: str | None = None, *, count: bool = True) -> list[Entry]:
+        """Return the readable tables and views by name, with estimates if `count`."""
+        ...
+
+    def table(self, name: str) -> Table:
+        """Return one table by its name, or by `schema.name`."""
+        ...
+
+    def structure(self, table: Table) -> Structure:
+        """Return keys, indexes and conditions of a table."""
+        ...
+
+    def rows(self, query: Query) -> list[tuple[Cell, ...]]:
+        """Return rows in a stable order."""
+        ...
+
+    def count(self, query: Query) -> int | None:
+        """Return how many rows match, `None` if counting takes too long."""
+        ...
+
+    def close(self) -> None:
+        """Give the connection back."""
+        ...

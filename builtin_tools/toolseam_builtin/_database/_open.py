@@ -1,0 +1,100 @@
+"""From a workspace to an open database."""
+
+from __future__ import annotations
+
+import time
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from toolseam_builtin._database._faults import Deadline, unavailable
+from toolseam_builtin._database._gate import TableGate
+from toolseam_builtin._database._looking import is_sqlite, the_one_database
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from toolseam_builtin._database._model import Database
+    from toolseam_builtin.workspace import Workspace
+
+_SECONDS = 10.0
+_MARGIN = 0.2
+_SQLITE = "sqlite:///"
+_POSTGRES = frozenset(
+    {
+        "postgres",
+        "postgresql",
+        "postgresql+psycopg",
+        "postgresql+psycopg2",
+    }
+)
+
+
+@contextmanager
+def open_database(workspace: Workspace, deadline: float | None = None) -> Iterator[Database]:
+    """Open the workspace's database for reading, and close it afterwards.
+
+    Args:
+        workspace: names the database, or has one SQLite file in its folder.
+        deadline: a moment on the monotonic clock; the database gives up a little earlier, and
+            after ten seconds in any case.
+
+    Raises `ToolError` `unavailable` for what is not configured, not trusted or not readable.
+    """
+    now = time.monotonic()
+    until = now + _SECONDS if deadline is None else min(now + _SECONDS, deadline - _MARGIN)
+    database = _opened(workspace, Deadline(until))
+    try:
+        yield database
+    finally:
+        database.close()
+
+
+def _opened(workspace: Workspace, deadline: Deadline) -> Database:
+    named = workspace.database
+    scheme, colon, rest = (named or "").partition("://")
+    if named and colon and not named.startswith(_SQLITE):
+        return _server(workspace, scheme.casefold(), rest, deadline)
+    from toolseam_builtin._database._sqlite import SqliteDatabase
+
+    path = _file(workspace, (named or "").removeprefix(_SQLITE))
+    return SqliteDatabase(path, gate_of(workspace, "main"), deadline)
+
+
+def _file(workspace: Workspace, name: str) -> Path:
+    if not name:
+        return the_one_database(workspace.folder.resolve())
+    path = workspace.inside(name, "database")
+    if not path.is_file() or not is_sqlite(path):
+        raise unavailable("workspace.database names no SQLite file.")
+    return path
+
+
+def _server(workspace: Workspace, scheme: str, rest: str, deadline: Deadline) -> Database:
+    if not workspace.trusted:
+        raise unavailable(
+            "workspace.database is a server, and the workspace is not trusted;"
+            " `toolseam trust .` allows it.",
+            "untrusted_workspace",
+        )
+    if scheme not in _POSTGRES:
+        raise unavailable("workspace.database must be SQLite or PostgreSQL.")
+    from toolseam_builtin._database._postgres import open_postgres
+
+    return open_postgres(
+        f"postgresql://{rest}",
+        gate_of(workspace, "public"),
+        deadline,
+        privileged=workspace.allow_privileged_role,
+    )
+
+
+def gate_of(workspace: Workspace, default_schema: str) -> TableGate:
+    """Return the table gate that operator and workspace make together."""
+    accounts = (workspace.accounts.users, workspace.accounts.groups)
+    return TableGate(
+        allow=tuple(workspace.tables_allow),
+        deny=tuple(workspace.tables_deny),
+        accounts=tuple(name for name in accounts if name),
+        default_schema=default_schema,
+    )

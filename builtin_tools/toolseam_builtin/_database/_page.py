@@ -1,0 +1,43 @@
+"""Filling one page: rows until the answer is full, with text, table and data in step."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import attrs
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+PAGE_BYTES = 44_000
+"""What one answer takes of text, table and data each: below the contract's caps, with a reserve."""
+
+
+@attrs.define
+class Page:
+    """Lines of text, cells of a table and rows of data that say the same.
+
+    `take` refuses a row that does not fit any more, so that nothing is cut in the middle.
+    """
+
+    lines: list[str] = attrs.field(factory=list[str])
+    cells: list[list[str]] = attrs.field(factory=list[list[str]])
+    rows: list[list[object]] = attrs.field(factory=list[list[object]])
+    _used: int = 0
+
+    def take(self, lines: Sequence[str], cells: Sequence[str], row: Sequence[object]) -> bool:
+        """Add one row in its three forms, or return `False` if the page is full."""
+        used = self._used + max(_size(lines), _size(cells), _size(row))
+        if used > PAGE_BYTES and self.cells:
+            return False
+        self._used = used
+        self.lines += lines
+        self.cells.append(list(cells))
+        self.rows.append(list(row))
+        return True
+
+
+def _size(value: Sequence[object]) -> int:
+    # JSON spells a control character with six bytes, more than any other form of the answer.
+    return len(json.dumps(list(value), ensure_ascii=False).encode("utf-8", "replace"))

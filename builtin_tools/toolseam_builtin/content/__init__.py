@@ -1,0 +1,1 @@
+"""Tools that read what an application stores."""

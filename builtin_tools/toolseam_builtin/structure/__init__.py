@@ -1,0 +1,1 @@
+"""Tools that read how an application stores it."""

@@ -1,0 +1,147 @@
+"""The workspace: what the builtin tools look at, as its `[workspace]` table describes it.
+
+This is the settings class of the builtins. The workspace file describes, the operator decides:
+`HOST_FIELDS` are never taken from a file, the host sets them.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Final
+
+import attrs
+
+from toolseam import Arg, ErrorCode, ToolError
+
+HOST_FIELDS: Final = frozenset(
+    {
+        "folder",
+        "trusted",
+        "tables_allow",
+        "tables_deny",
+        "allow_privileged_role",
+    }
+)
+"""Fields of `Workspace` that the host sets and that a `[workspace]` table must not hold."""
+
+
+@attrs.frozen
+class TableSettings:
+    """`[workspace.tables.<name>]`: what a table's columns mean."""
+
+    label: Annotated[str | None, Arg("The column that names a record to people.")] = None
+    parent: Annotated[str | None, Arg("The column that refers to the parent record.")] = None
+    draft: Annotated[str | None, Arg("The column that marks a draft.")] = None
+    language: Annotated[str | None, Arg("The column that holds the language.")] = None
+    history: Annotated[str | None, Arg("The table that holds the record's history.")] = None
+    editable: Annotated[tuple[str, ...], Arg("Columns that writers may change.")] = ()
+    files: Annotated[tuple[str, ...], Arg("Columns that point to files.")] = ()
+
+
+@attrs.frozen
+class AccountSettings:
+    """`[workspace.accounts]`: tables of people; content and structure tools never read them."""
+
+    users: Annotated[str | None, Arg("The table of users.")] = None
+    groups: Annotated[str | None, Arg("The table of groups.")] = None
+
+
+@attrs.frozen
+class IndexSettings:
+    """`[workspace.index]`: what the full-text index is built from."""
+
+    folders: Annotated[tuple[str, ...], Arg("Folders of texts.")] = ()
+    columns: Annotated[tuple[str, ...], Arg("Columns as `table.column`.")] = ()
+
+
+def _no_tables() -> dict[str, TableSettings]:
+    return {}
+
+
+def _no_storages() -> dict[str, str]:
+    return {}
+
+
+@attrs.frozen(kw_only=True)
+class Workspace:
+    """One application's database, files, sources, logs and configuration.
+
+    Args:
+        database: a path inside the folder, `sqlite:///path`, or, in a trusted workspace only, a
+            `postgresql://` address. Absent means the one SQLite file in the folder.
+        source_root: the folder of the sources, by default the workspace's own.
+        folder: where the workspace is; paths are relative to it. Set by the host.
+        trusted: the operator trusts this folder with this file. Set by the host.
+        tables_allow: the operator's `[tables] allow`; empty lets all that is not denied pass.
+        tables_deny: everybody's `[tables] deny`.
+        allow_privileged_role: the operator insists on a PostgreSQL role that may do more than
+            read.
+    """
+
+    database: Annotated[str | None, Arg("Path or address of the database.")] = None
+    storages: Annotated[dict[str, str], Arg("File storages by name.")] = attrs.field(
+        factory=_no_storages
+    )
+    source_root: Annotated[str | None, Arg("Folder of the sources.")] = None
+    logs: Annotated[tuple[str, ...], Arg("Log files, or patterns of them.")] = ()
+    config_files: Annotated[tuple[str, ...], Arg("Configuration files.")] = ()
+    settings_layers: Annotated[tuple[str, ...], Arg("Settings files, the weakest first.")] = ()
+    templates: Annotated[tuple[str, ...], Arg("Template folders in loader order.")] = ()
+    web_app: Annotated[str | None, Arg("`module:object` of the web application.")] = None
+    scheduler: Annotated[str | None, Arg("`module:object` of the scheduler, or a file.")] = None
+    index: IndexSettings = IndexSettings()
+    tables: dict[str, TableSettings] = attrs.field(factory=_no_tables)
+    accounts: AccountSettings = AccountSettings()
+
+    folder: Path = attrs.field(factory=Path.cwd)
+    trusted: bool = False
+    tables_allow: tuple[str, ...] = ()
+    tables_deny: tuple[str, ...] = ()
+    allow_privileged_role: bool = False
+
+    @property
+    def source_path(self) -> Path:
+        """The folder of the sources, absolute.
+
+        Raises `ToolError` `unavailable` if it is no folder, or if it leads out of a workspace
+        that the operator has not trusted.
+        """
+        path = self.inside(self.source_root or ".", "source_root")
+        if not path.is_dir():
+            raise ToolError("workspace.source_root names no folder.", ErrorCode.UNAVAILABLE)
+        return path
+
+    def inside(self, name: str, setting: str) -> Path:
+        """Return a path that a setting names, links resolved.
+
+        Args:
+            name: relative to the folder, or absolute.
+            setting: the key, for the refusal.
+
+        Raises `ToolError` `unavailable` where the path leads out of an untrusted workspace.
+        """
+        try:
+            folder = self.folder.resolve()
+            path = (folder / name).resolve()
+        except (OSError, RuntimeError, ValueError):
+            path = None
+            folder = self.folder
+        if path is None:
+            raise ToolError(f"workspace.{setting} names no usable path.", ErrorCode.UNAVAILABLE)
+        if not self.trusted and not path.is_relative_to(folder):
+            raise ToolError(
+                f"workspace.{setting} leads out of a folder that is not trusted;"
+                " `toolseam trust .` allows it.",
+                ErrorCode.UNAVAILABLE,
+                metadata={"reason": "untrusted_workspace"},
+            )
+        return path
+
+    def table_settings(self, name: str) -> TableSettings:
+        """Return what the workspace says of a table, found by name whatever its case."""
+        exact = self.tables.get(name)
+        if exact is not None:
+            return exact
+        folded = name.casefold()
+        found = (value for key, value in self.tables.items() if key.casefold() == folded)
+        return next(found, TableSettings())
