@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING
 
+TYPE_CHECKING = False  # as type checkers read it; importing `typing` doubles a bare start
 if TYPE_CHECKING:
     from toolseam._approval import Approval
     from toolseam._artifacts import ArtifactType, ToolArtifact

@@ -142,8 +142,6 @@ def read_selection(
     Raises:
         SettingsError: the operator's file cannot be read, or has no such set.
     """
-    from toolseam._errors import SettingsError  # imports enum
-
     operator = operator_file(config)
     ignored: list[tuple[str, str]] = []
     narrowing: Mapping[str, Any] = {}
@@ -152,7 +150,11 @@ def read_selection(
         narrowing = workspace.table
         ignored += [(str(workspace.path), key) for key in OPERATOR_ONLY if key in narrowing]
         _ = workspace_words(narrowing, str(workspace.path))
-    except SettingsError as fault:
+    except Exception as fault:
+        from toolseam._errors import SettingsError  # imports enum: only when something is wrong
+
+        if not isinstance(fault, SettingsError):
+            raise
         narrowing = {}
         ignored.append((str(fault.file or folder), str(fault)))
     return make_selection(
