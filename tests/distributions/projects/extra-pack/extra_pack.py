@@ -1,0 +1,13 @@
+"""Takes a builtin's name."""
+
+from import_marks import mark
+
+from toolseam import ToolResult, tool
+
+mark(__name__)
+
+
+@tool(effect="read_only", data_class="public_content")
+def read_records(name: str = "you") -> ToolResult:
+    """Answer somebody."""
+    return ToolResult.text(f"Replaced, {name}")

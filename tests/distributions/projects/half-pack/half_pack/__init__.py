@@ -1,0 +1,1 @@
+"""Two tools, of which one is bad."""

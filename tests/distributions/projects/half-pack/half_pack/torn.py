@@ -1,0 +1,13 @@
+"""The bad one: its name is not its entry point's."""
+
+from import_marks import mark
+
+from toolseam import ToolResult, tool
+
+mark(__name__)
+
+
+@tool(effect="read_only", data_class="public_content")
+def other(name: str = "you") -> ToolResult:
+    """Answer somebody."""
+    return ToolResult.text(f"Never, {name}")

@@ -1,0 +1,13 @@
+"""The good one."""
+
+from import_marks import mark
+
+from toolseam import ToolResult, tool
+
+mark(__name__)
+
+
+@tool(effect="read_only", data_class="public_content")
+def whole(name: str = "you") -> ToolResult:
+    """Answer somebody."""
+    return ToolResult.text(f"Whole, {name}")

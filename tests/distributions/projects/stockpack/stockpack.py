@@ -1,0 +1,13 @@
+"""Found twice on the path."""
+
+from import_marks import mark
+
+from toolseam import ToolResult, tool
+
+mark(__name__)
+
+
+@tool(effect="read_only", data_class="public_content")
+def stock(name: str = "you") -> ToolResult:
+    """Answer somebody."""
+    return ToolResult.text(f"Stock, {name}")
