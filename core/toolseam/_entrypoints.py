@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 _MARK = b"[toolseam."
 _LARGEST_FILE = 1 << 20
-_INFO = (".dist-info", ".egg-info")
+_INFO = ("dist-info", "egg-info")
 _FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 _TOOL_LETTERS = frozenset("abcdefghijklmnopqrstuvwxyz0123456789_")
 _LONGEST_TOOL_NAME = 64
@@ -248,11 +248,11 @@ def _infos(entry: str) -> list[_Info]:
     try:
         with os.scandir(entry) as children:
             for child in children:
-                name = child.name
-                stem, kind = name[:-10], name[-10:].lower()
+                stem, _, kind = child.name.rpartition(".")
+                kind = kind.lower()
                 if kind in _INFO:
                     distribution, _, version = stem.partition("-")
-                    if kind == ".egg-info":
+                    if kind == "egg-info":
                         version = version.partition("-")[0]
                     label = _shown(canonical(distribution))
                     found.append(_Info(entry, child.path, label, _shown(version)))
