@@ -1,6 +1,8 @@
 """The documentation names what there is, and the changelog says what changed."""
 
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -46,3 +48,15 @@ def test_fragments_have_a_known_kind() -> None:
     )
 
     assert [name for name in names if not shape.fullmatch(name)] == []
+
+
+def test_the_settings_page_is_current() -> None:
+    """The tables of settings keys on their page are those that the classes give today."""
+    done = subprocess.run(
+        [sys.executable, str(DOCS / "generate.py"), "--check"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert (done.returncode, done.stderr) == (0, "")

@@ -54,10 +54,20 @@ def room_of(path: Path) -> str:
     return "toolseam" if first == "__init__.py" else first.removesuffix(".py")
 
 
+def executed(tree: ast.AST) -> Iterator[ast.AST]:
+    """Walk a module but for what only type checkers read: no door is entered there."""
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.If) and ast.unparse(node.test).endswith("TYPE_CHECKING"):
+            yield from (inner for child in node.orelse for inner in [child, *executed(child)])
+        else:
+            yield node
+            yield from executed(node)
+
+
 def imports(path: Path, root: Path) -> Iterator[tuple[str, str, int]]:
-    """Give module, imported name and line of every import, wherever in the file it stands."""
+    """Give module, imported name and line of every import that runs, lazy ones too."""
     package = path.relative_to(root).with_suffix("").parts[:-1]
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in executed(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
             for alias in node.names:
                 yield alias.name, "", node.lineno
