@@ -21,26 +21,28 @@ _STEMS = (
     "session",
 )
 
-_WORDS = frozenset({
-    "password",
-    "passwords",
-    "passwd",
-    "pwd",
-    "passphrase",
-    "secret",
-    "secrets",
-    "token",
-    "salt",
-    "hash",
-    "credential",
-    "credentials",
-    "mfa",
-    "otp",
-    "dsn",
-    "authorization",
-    "cookie",
-    "session",
-})
+_WORDS = frozenset(
+    {
+        "password",
+        "passwords",
+        "passwd",
+        "pwd",
+        "passphrase",
+        "secret",
+        "secrets",
+        "token",
+        "salt",
+        "hash",
+        "credential",
+        "credentials",
+        "mfa",
+        "otp",
+        "dsn",
+        "authorization",
+        "cookie",
+        "session",
+    }
+)
 
 _KEY_OWNERS = frozenset({"api", "access", "private", "secret", "encryption", "license"})
 
@@ -54,8 +56,9 @@ _JOINED = re.compile(
     r"|sessionid)"
 )
 
-_SEGMENTS = re.compile(r"[A-Z]+(?![a-z])[0-9]*|[A-Z]?[a-z]+[0-9]*|[A-Z][0-9]*|[0-9]+|[^\W\dA-Za-z_]+")
-_LAST_ONLY = "pass"
+_SEGMENTS = re.compile(
+    r"[A-Z]+(?![a-z])[0-9]*|[A-Z]?[a-z]+[0-9]*|[A-Z][0-9]*|[0-9]+|[^\W\dA-Za-z_]+"
+)
 
 
 def is_sensitive_name(name: str) -> bool:
@@ -75,12 +78,11 @@ def is_sensitive_name(name: str) -> bool:
     """
     if not name.isascii():
         name = _plain(name)
-    folded = name.lower()
-    if not any(stem in folded for stem in _STEMS):
+    if not mentions_secret(name):
         return False
     segments = [segment.lower().rstrip("0123456789") for segment in _SEGMENTS.findall(name)]
     segments = [segment for segment in segments if segment]
-    if segments and segments[-1] == _LAST_ONLY:
+    if segments and segments[-1] == "pass":
         return True
     owner = ""
     for segment in segments:
@@ -90,6 +92,12 @@ def is_sensitive_name(name: str) -> bool:
             return True
         owner = segment
     return False
+
+
+def mentions_secret(text: str) -> bool:
+    """Tell quickly whether a sensitive name can occur in an ASCII text at all."""
+    folded = text.lower()
+    return any(stem in folded for stem in _STEMS)
 
 
 def _plain(name: str) -> str:

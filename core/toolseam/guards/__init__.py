@@ -1,0 +1,46 @@
+"""The guards that tools share: sensitive names, secret shapes, source text, paths."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from toolseam.guards._assignments import mask_assignment
+    from toolseam.guards._names import is_sensitive_name
+    from toolseam.guards._paths import READ_LIMIT, FileRead, PathGuard
+    from toolseam.guards._secrets import MASK, mask_secrets
+    from toolseam.guards._sources import mask_source
+
+_HOME = {
+    "MASK": "_secrets",
+    "READ_LIMIT": "_paths",
+    "FileRead": "_paths",
+    "PathGuard": "_paths",
+    "is_sensitive_name": "_names",
+    "mask_assignment": "_assignments",
+    "mask_secrets": "_secrets",
+    "mask_source": "_sources",
+}
+
+__all__ = [
+    "MASK",
+    "READ_LIMIT",
+    "FileRead",
+    "PathGuard",
+    "is_sensitive_name",
+    "mask_assignment",
+    "mask_secrets",
+    "mask_source",
+]
+
+
+def __getattr__(name: str) -> object:
+    """Import a guard when it is first asked for."""
+    if name not in _HOME:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -1,0 +1,253 @@
+"""Staying inside one folder, whatever links, names and races say."""
+
+from __future__ import annotations
+
+import fnmatch
+import os
+import re
+import stat
+import unicodedata
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import attrs
+
+from toolseam._errors import ErrorCode
+from toolseam._result import ToolError
+from toolseam._text import short
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator
+
+READ_LIMIT = 2_000_000
+"""The most that one read gives, in bytes."""
+
+_DENIED = (
+    *("*.pem", "*.key", "*.p12", "*.pfx", "*.jks", "*.keystore", "*.kdbx", "*.ppk", "*.asc"),
+    *("*.gpg", "id_rsa*", "id_ed25519*", "id_ecdsa*", "*credential*"),
+    *("*secret*.yml", "*secret*.yaml", "*secret*.json", "*secret*.toml"),
+    *("service-account*.json", "*.tfstate*"),
+    *(".netrc", "_netrc", ".pgpass", ".htpasswd", "auth.json", "kubeconfig"),
+)
+_DENIED_NAME = re.compile("|".join(map(fnmatch.translate, _DENIED)), re.DOTALL)
+_DATABASE_MAGIC = (
+    b"SQLite format 3\0",
+    *(b"\x37\x7f\x06\x82", b"\x37\x7f\x06\x83"),  # its write-ahead log, in both byte orders
+    b"\xd9\xd5\x05\xf9\x20\xa1\x63\xd7",  # its rollback journal
+)
+_OPEN = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
+
+
+def denied() -> ToolError:
+    """Give the one refusal for a path outside what is allowed, existing or not (contract §1)."""
+    return ToolError("That path is outside what may be read here.", ErrorCode.PERMISSION_DENIED)
+
+
+@attrs.frozen
+class FileRead:
+    """What one read gave: the file's stored name, its first bytes and its size in bytes."""
+
+    name: str
+    data: bytes
+    size: int
+
+    @property
+    def complete(self) -> bool:
+        """Whether the whole file was read."""
+        return len(self.data) >= self.size
+
+
+def _real(path: str | os.PathLike[str]) -> Path:
+    return Path(os.path.realpath(path))
+
+
+def _all_real(paths: Collection[str | os.PathLike[str]]) -> tuple[Path, ...]:
+    return tuple(map(_real, paths))
+
+
+@attrs.frozen
+class PathGuard:
+    """Gives out files below one folder, and no others.
+
+    A name is resolved first, links included; containment and the deny rules then hold for what it
+    resolved to: no hidden segment, no key material, no credential file, no SQLite file, no second
+    name of a file (a hard link may stand for a file outside). What is opened is compared with what
+    was judged. POSIX only.
+
+    Args:
+        root: the folder.
+        closed: files and folders below it that are nobody's business, such as the audit store.
+    """
+
+    root: Path = attrs.field(converter=_real)
+    closed: tuple[Path, ...] = attrs.field(default=(), converter=_all_real)
+
+    def resolve(self, name: str) -> Path:
+        """Judge a name, whether or not something stands there.
+
+        Args:
+            name: relative to the root with ``/`` between segments, or absolute. Where nothing has
+                exactly this name, the one whose name is equal in Unicode NFC is taken.
+
+        Returns:
+            The path with all links resolved, below the root.
+
+        Raises:
+            ToolError: `invalid_arguments` for a NUL character, ``::`` or ``://`` in the name;
+                `permission_denied` for what is outside or denied, existing or not (contract §1).
+        """
+        if "\0" in name or "::" in name or "://" in name:
+            raise ToolError("A path holds no NUL, '::' or '://'.", ErrorCode.INVALID_ARGUMENTS)
+        try:
+            path = _real(self.root / name)
+            if path.is_relative_to(self.root) and not os.path.lexists(path):
+                path = _real(self._stored(path))
+        except ValueError:
+            raise ToolError("The path is no file name.", ErrorCode.INVALID_ARGUMENTS) from None
+        if not self._allows(path):
+            raise denied()
+        return path
+
+    def read(self, name: str, limit: int = READ_LIMIT) -> FileRead:
+        """Read a file, or as much of it as the limit allows.
+
+        Args:
+            name: as for `resolve`.
+            limit: how many bytes at most, up to 2,000,000.
+
+        Returns:
+            The bytes, with the name under which the file is stored.
+
+        Raises:
+            ToolError: as `resolve`; `not_found` for nothing and for a link to nothing;
+                `invalid_arguments` for a folder.
+        """
+        path = self.resolve(name)
+        judged = _look(path, name)
+        if stat.S_ISDIR(judged.st_mode):
+            raise ToolError(f"{short(name, 200)} is a folder.", ErrorCode.INVALID_ARGUMENTS)
+        if not stat.S_ISREG(judged.st_mode) or judged.st_nlink > 1:
+            raise denied()
+        with os.fdopen(_open(path, judged, name), "rb") as file:
+            data = file.read(min(limit, READ_LIMIT))
+        if data.startswith(_DATABASE_MAGIC):
+            raise denied()
+        return FileRead(self._name(path), data, judged.st_size)
+
+    def walk(self, name: str = ".", *, leave_out: Collection[str] = ()) -> Iterator[str]:
+        """Walk the files below a folder, sorted, without following links.
+
+        Args:
+            name: the folder as for `resolve`; a file stands for itself.
+            leave_out: names of folders that are not entered.
+
+        Returns:
+            Names relative to the root, to be given to `read`; what is hidden or denied by name
+            is not among them. A folder that cannot be listed counts as empty.
+
+        Raises:
+            ToolError: as `resolve`, at once; `not_found` for nothing.
+        """
+        path = self.resolve(name)
+        if stat.S_ISDIR(_look(path, name).st_mode):
+            return self._walk(path, frozenset(leave_out))
+        return iter([self._name(path)])
+
+    def _walk(self, folder: Path, leave_out: frozenset[str]) -> Iterator[str]:
+        below = [iter(self._entries(folder))]
+        while below:
+            entry = next(below[-1], None)
+            if entry is None:
+                below.pop()
+            elif not entry[1]:
+                yield self._name(entry[0])
+            elif entry[0].name not in leave_out:
+                below.append(iter(self._entries(entry[0])))
+
+    def _entries(self, folder: Path) -> list[tuple[Path, bool]]:
+        """List what may be seen in a folder: path, and whether it is a folder itself."""
+        try:
+            number = _open(folder, os.lstat(folder), "")
+        except (ToolError, OSError):
+            return []
+        try:
+            with os.scandir(number) as found:
+                return sorted(
+                    (folder / entry.name, entry.is_dir(follow_symlinks=False))
+                    for entry in found
+                    if not entry.is_symlink()
+                    and (entry.is_dir(follow_symlinks=False) or entry.is_file())
+                    and not _is_denied_name(entry.name)
+                    and not self._is_closed(folder / entry.name)
+                )
+        finally:
+            os.close(number)
+
+    def _allows(self, path: Path) -> bool:
+        """Tell whether a resolved path is inside and none of its segments is denied."""
+        if not path.is_relative_to(self.root):
+            return False
+        if self._is_closed(path):
+            return False
+        return not any(map(_is_denied_name, path.relative_to(self.root).parts))
+
+    def _is_closed(self, path: Path) -> bool:
+        return any(path.is_relative_to(closed) for closed in self.closed)
+
+    def _name(self, path: Path) -> str:
+        return path.relative_to(self.root).as_posix()
+
+    def _stored(self, path: Path) -> Path:
+        """Give the path with each segment as it is stored, where NFC leaves no doubt."""
+        found = self.root
+        for segment in path.relative_to(self.root).parts:
+            exact = found / segment
+            if not os.path.lexists(exact) and _real(found).is_relative_to(self.root):
+                wanted = unicodedata.normalize("NFC", segment)
+                equal = [n for n in _listed(found) if unicodedata.normalize("NFC", n) == wanted]
+                exact = found / equal[0] if len(equal) == 1 else exact
+            found = exact
+        return found
+
+
+def _is_denied_name(name: str) -> bool:
+    """Tell whether a file or folder of this name is hidden, or holds keys or credentials."""
+    folded = name.casefold()
+    return folded.startswith(".") or _DENIED_NAME.match(folded) is not None
+
+
+def _listed(folder: Path) -> list[str]:
+    try:
+        return [path.name for path in folder.iterdir()]
+    except OSError:
+        return []
+
+
+def _look(path: Path, name: str) -> os.stat_result:
+    """Look at what stands at a resolved path."""
+    try:
+        return os.lstat(path)
+    except PermissionError:
+        raise denied() from None
+    except OSError:
+        raise ToolError(f"Nothing is named {short(name, 200)}.", ErrorCode.NOT_FOUND) from None
+
+
+def _open(path: Path, judged: os.stat_result, name: str) -> int:
+    """Open what was judged, and nothing that took its place meanwhile."""
+    try:
+        number = os.open(path, _OPEN)
+    except FileNotFoundError:
+        raise ToolError(f"Nothing is named {short(name, 200)}.", ErrorCode.NOT_FOUND) from None
+    except OSError:
+        raise denied() from None
+    opened = os.fstat(number)
+    try:
+        place = Path(f"/proc/self/fd/{number}").readlink()
+    except OSError:  # a system without /proc: the inode must do
+        place = path
+    same = (opened.st_dev, opened.st_ino) == (judged.st_dev, judged.st_ino)
+    if not same or stat.S_IFMT(opened.st_mode) != stat.S_IFMT(judged.st_mode) or place != path:
+        os.close(number)
+        raise denied()
+    return number

@@ -1,0 +1,180 @@
+"""The shapes that secrets have, each as a function from a text to the places of its secrets.
+
+Every pattern begins with a literal character that is rare in prose and in code, its pivot, and
+looks back from there: one literal character is found at the speed of memory, anything else a
+hundred times slower. A text whose shapes nobody looks for costs no compilation.
+"""
+
+import re
+from collections.abc import Callable, Iterator
+
+from toolseam.guards._names import is_sensitive_name
+
+Spans = Callable[[str], Iterator[tuple[int, int]]]
+
+_SECRET_IN_QUERY = frozenset({"key", "sig", "signature", "auth", "odbc_connect", "accountkey"})
+_HARMLESS_IN_QUERY = frozenset({"hash", "salt"})
+
+
+def _find(pattern: str, text: str) -> Iterator[re.Match[str]]:
+    """Find all places of a pattern, which is compiled when a text first needs it."""
+    return re.finditer(pattern, text, re.ASCII)
+
+
+def _token(prefix: str, rest: str, pivot: int = 0) -> Spans:
+    """Find tokens that are no part of a longer word: a fixed prefix, then what ``rest`` says."""
+    head, tail = re.escape(prefix[: pivot + 1]), re.escape(prefix[pivot + 1 :])
+    literal = re.escape(prefix[pivot]) if pivot else head + tail
+    back = f"(?<={head})(?<!\\w{head}){tail}" if pivot else f"(?<!\\w{head + tail})"
+    pattern = f"{literal}{back}{rest}(?!\\w)"
+
+    def spans(text: str) -> Iterator[tuple[int, int]]:
+        return ((match.start() - pivot, match.end()) for match in _find(pattern, text))
+
+    return spans
+
+
+def _family(gate: str, *members: tuple[str, str]) -> Spans:
+    """Find tokens of many vendors, as prefix and rest, in a text that passes one cheap gate."""
+    tokens = [(prefix, _token(prefix, rest)) for prefix, rest in members]
+
+    def spans(text: str) -> Iterator[tuple[int, int]]:
+        if re.search(gate, text, re.ASCII):
+            found = [span for prefix, find in tokens if prefix in text for span in find(text)]
+            yield from sorted(found)
+
+    return spans
+
+
+def _group(needs: tuple[str, ...], pattern: str) -> Spans:
+    """Find the first group of a pattern, in a text that holds one of the needed literals."""
+
+    def spans(text: str) -> Iterator[tuple[int, int]]:
+        if any(literal in text for literal in needs):
+            yield from (match.span(1) for match in _find(pattern, text))
+
+    return spans
+
+
+def _private_keys(text: str) -> Iterator[tuple[int, int]]:
+    """Find private-key blocks; one that is cut off runs on for as long as it looks like one."""
+    for match in _find(_PRIVATE_KEY, text):
+        yield match.start() - 5, match.end()
+
+
+def _is_credential(name: str) -> bool:
+    """Tell whether a parameter of a URL is a credential; a hash there names a file."""
+    if name in _HARMLESS_IN_QUERY:
+        return False
+    return name.rpartition("-")[2] in _SECRET_IN_QUERY or is_sensitive_name(name)
+
+
+def _queries(text: str) -> Iterator[tuple[int, int]]:
+    """Find the values of credentials in the query of a URL or in a connection string."""
+    if "=" in text:
+        for pattern in _QUERY:
+            for match in _find(pattern, text):
+                if _is_credential(match[1].lower().replace("%5f", "_")):
+                    yield match.span(2)
+
+
+def _userinfo(text: str) -> Iterator[tuple[int, int]]:
+    """Find what stands between the scheme and the host of a URL, but for the user ``git``."""
+    if "@" in text:
+        for match in _find(_USERINFO, text):
+            number = match.lastindex or 0
+            if match[number] != "git":
+                yield match.span(number)
+
+
+# Without its end, a block is as many lines as look like its body, and what is left of the last.
+_PRIVATE_KEY = (
+    r"B(?<=-----B)EGIN [A-Z0-9 ]{0,40}PRIVATE KEY[A-Z ]{0,10}-----"
+    r"(?:(?:(?!-----BEGIN )[\s\S]){0,20000}?-----END [A-Z0-9 ]{0,60}-----"
+    r"|(?:(?:\s|\\[nr])*(?:[A-Za-z0-9+/=]{16,}|(?:Proc-Type|DEK-Info|Version|Comment): [^\n\\]*))+"
+    r"(?:(?:\s|\\[nr])*[A-Za-z0-9+/=]{1,15})?)"
+)
+
+_QUERY = tuple(
+    first + r"([A-Za-z][\w.%\[\]-]{1,60})=" + value
+    for first, value in (
+        (r"\?", r"([^&\s\"'<>#\\]+)"),
+        ("&", r"([^&\s\"'<>#\\]+)"),
+        (";", r"([^;\s\"'<>]+)"),
+    )
+)
+
+# The second form is a password that was not percent-encoded; a port is none, nor is an IPv6 host.
+_USERINFO = (
+    r":(?:\\?/){2}(?:([^\s/?#\"'<>\\]+)(?=@)"
+    r"|([^\s/?#\"'<>\\:@\[]{0,200}:(?!\d+[/?#\"'])(?:(?!://)[^\s\"'<>@]){1,200})(?=@))"
+)
+
+_BEARER = (
+    r"(?:earer|EARER) +"
+    r"((?=[A-Za-z._~+/-]*(?:[0-9]|[a-z][A-Z])|[A-Za-z]{24})[A-Za-z0-9._~+/=-]{8,})"
+)
+_AUTHORIZATION = (
+    r"(?:uthorization|UTHORIZATION)[\"']?\s{0,4}[:=]\s{0,4}[\"']?"
+    r"(?:[Bb]asic|[Bb]earer|[Tt]oken|[Dd]igest|Negotiate|ApiKey) +((?![a-z]+\b)[^\s\"',;]{4,})"
+)
+
+_UNDERSCORED = _family(
+    r"_[A-Za-z0-9]{20}",
+    *((f"gh{kind}_", "[A-Za-z0-9]{30,}") for kind in "pousr"),
+    ("github_pat_", r"\w{22,}"),
+    *((f"{kind}k_{mode}_", "[A-Za-z0-9]{20,}") for kind in "spr" for mode in ("live", "test")),
+    ("whsec_", "[A-Za-z0-9+/=]{20,}"),
+    ("npm_", "[A-Za-z0-9]{30,}"),
+    *((f"do{kind}_v1_", "[a-f0-9]{40,}") for kind in "opr"),
+    *((f"shp{kind}_", "[A-Fa-f0-9]{32,}") for kind in ("at", "ca", "pa", "ss")),
+    ("hf_", "[A-Za-z0-9]{30,}"),
+    ("gsk_", "[A-Za-z0-9]{30,}"),
+    ("lin_api_", "[A-Za-z0-9]{32,}"),
+    ("glsa_", "[A-Za-z0-9]{32}_[A-Fa-f0-9]{8}"),
+    *((f"sntry{kind}_", r"[\w+/=]{40,}") for kind in "su"),
+)
+
+# Words with dashes between them are no key: one long run, or a digit and a capital, must be there.
+_MIXED = (
+    r"(?<!-sk-)(?=[\w-]{0,200}?[A-Za-z0-9]{16}"
+    r"|(?=[a-z0-9_-]{0,200}[A-Z])[A-Za-z_-]{0,200}[0-9])"
+)
+
+_DASHED = _family(
+    r"-(?:[A-Za-z0-9]{16}|(?=[a-z_-]{0,40}[A-Z0-9])[\w-]{12})",
+    ("sk-", _MIXED + r"[\w-]{16,}"),
+    ("xox", r"[abeoprs]-[\w-]{10,}"),
+    ("xapp-", r"[\w-]{10,}"),
+    *((f"gl{kind}-", r"[\w-]{16,}") for kind in ("pat", "dt", "rt", "ptt", "cbt", "soat")),
+    ("pypi-", r"A[\w-]{50,}"),
+    ("GOCSPX-", r"[\w-]{20,}"),
+    ("key-", "[a-f0-9]{32}"),
+    ("PMAK-", "[a-f0-9-]{40,}"),
+    ("xai-", "[A-Za-z0-9]{40,}"),
+    *((f"sq0{kind}-", r"[\w-]{20,}") for kind in ("atp", "csp")),
+    ("tskey-", r"[\w-]{20,}"),
+    ("AGE-SECRET-KEY-", "1[A-Z0-9]{50,}"),
+)
+
+SHAPES: tuple[Spans, ...] = (
+    _private_keys,
+    _userinfo,
+    _queries,
+    _group(("uthorization", "UTHORIZATION"), _AUTHORIZATION),
+    _group(("earer ", "EARER "), _BEARER),
+    _token("eyJ", r"[\w-]{8,512}(?:\.[\w-]{2,}){1,4}\.?", 2),
+    _token("AKIA", "[A-Z0-9]{16,}", 1),
+    _token("ASIA", "[A-Z0-9]{16,}", 1),
+    _token("SK", "[0-9a-f]{32}"),
+    _token("AIza", r"[\w-]{35,}", 2),
+    _token("SG.", r"[\w-]{16,}\.[\w-]{16,}", 1),
+    _token("ya29.", r"[\w-]{20,}", 3),
+    _token("hvs.", r"[\w-]{20,}", 1),
+    _token("ATATT3", r"[\w=-]{40,}", 5),
+    _group(("hooks.slack.com/",), r"hooks\.slack\.com/(?:services|workflows)/([\w/]{20,})"),
+    _group(("/api/webhooks/",), r"/api/webhooks/(\d{10,}/[\w-]{40,})"),
+    _group((":AA",), r":(AA[\w-]{33})"),
+    _UNDERSCORED,
+    _DASHED,
+)

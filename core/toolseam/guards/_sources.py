@@ -1,0 +1,89 @@
+"""Source and configuration text as it may be shown."""
+
+import functools
+import re
+from collections.abc import Callable
+
+from toolseam.guards._assignments import mask_line, open_brackets
+from toolseam.guards._secrets import MASK, mask_secrets
+
+_REACH = 100
+"""How many lines on a masked value is looked for its end."""
+
+_QUOTE = re.compile(r"[A-Za-z]{0,2}(\"\"\"|'''|[\"'`])")
+_BLOCK = re.compile(r"(?:[|>][-+0-9]*|[&!]\S+)?\s*(?:#.*)?")
+_TRIPLE = 3
+
+
+def mask_source(text: str) -> str:
+    """Mask source or configuration text: by shape, and by the name that a value is assigned to.
+
+    A value that goes on over several lines (in brackets, quotes or an indented block, or behind a
+    backslash) is masked to its end. The text keeps its number of lines.
+
+    Args:
+        text: Text whose lines end in a newline alone.
+
+    Returns:
+        The text as it may be shown and searched.
+    """
+    lines = mask_secrets(text, keep_lines=True)[0].split("\n")
+
+    @functools.cache
+    def opens(number: int) -> int:
+        return open_brackets(lines[number])
+
+    shown: list[str] = []
+    last = -1
+    for number, line in enumerate(lines):
+        if number <= last:
+            shown.append(MASK if line.strip(" \t()[]{},;\"'`") else line)
+            continue
+        masked, value = mask_line(line)
+        shown.append(masked)
+        if value is not None:
+            last = _last_line(lines, number, value, opens)
+    return "\n".join(shown)
+
+
+def _last_line(lines: list[str], first: int, value: str, opens: Callable[[int], int]) -> int:
+    """Give the last line of a value that ran to the end of its first."""
+    following = range(first + 1, min(first + _REACH, len(lines)))
+    if value.rstrip().endswith("\\"):
+        ends = (number for number in following if not lines[number].rstrip().endswith("\\"))
+        return next(ends, len(lines))
+    quote = _QUOTE.match(value)
+    if quote and quote[1] not in value[quote.end() :]:
+        closing = next((number for number in following if quote[1] in lines[number]), None)
+        if closing is not None:
+            return closing
+        if len(quote[1]) == _TRIPLE:
+            return len(lines)
+    depth = open_brackets(value)
+    if depth > 0:
+        for number in following:
+            depth += opens(number)
+            if depth <= 0:
+                return number
+        return _last_indented(lines, first)
+    return _last_indented(lines, first) if _BLOCK.fullmatch(value) else first
+
+
+def _last_indented(lines: list[str], first: int) -> int:
+    """Give the last line that is indented more than the first, or begins an item of its list."""
+    indent = _indent(lines[first])
+    last = first
+    for number in range(first + 1, len(lines)):
+        line = lines[number]
+        if not line.strip():
+            continue
+        deeper = _indent(line) - indent
+        if deeper < 0 or (deeper == 0 and not line.lstrip().startswith("- ")):
+            break
+        last = number
+    return last
+
+
+def _indent(line: str) -> int:
+    """Count the blanks before a line's first character."""
+    return len(line) - len(line.lstrip())
