@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterable, Sized
 from enum import StrEnum
-from itertools import chain, islice
+from itertools import accumulate, chain, islice
 from typing import TYPE_CHECKING, Any, NoReturn, Protocol, cast, final, overload
 
 import attrs
@@ -12,16 +13,18 @@ import orjson
 
 from toolseam._errors import publish
 from toolseam._jsontext import encode
-from toolseam._run_only import RunOnly, hold, peek
-from toolseam._text import clean, is_clean, short
+from toolseam._run_only import RunOnly, blank, hold, peek
+from toolseam._text import clean, exact, is_clean, short
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 ARTIFACT_BYTES = 50_000
 _NULL: RunOnly[Any] = hold(b"null")
-_LABEL_CHARACTERS = 200
-_TOO_LARGE = "larger than the budget"
+LABEL_CHARACTERS = 200
+_TOO_LARGE = f"larger than {ARTIFACT_BYTES} bytes"
+_LISTS = {list, tuple}
+_CHUNK = 256
 
 
 class ArtifactType(StrEnum):
@@ -45,7 +48,7 @@ class _Text:
     @overload
     def __get__(self, artifact: ToolArtifact, owner: type) -> str: ...
     def __get__(self, artifact: ToolArtifact | None, owner: type) -> _MakeText | str:
-        return _text if artifact is None else cast("str", artifact.data["text"])
+        return _text if artifact is None else cast("str", _member(artifact, "text"))
 
 
 @final
@@ -72,7 +75,7 @@ class ToolArtifact:
             encoded, fault = _table_by_hand(data)
         elif kind is ArtifactType.TEXT:
             encoded, fault = _text_by_hand(data)
-        self.__attrs_init__(kind, hold(encoded), _held_label(label), fault)  # type: ignore[attr-defined]
+        _fill(self, kind, label, encoded, fault)
 
     def __init_subclass__(cls) -> NoReturn:
         message = "ToolArtifact is final"
@@ -91,8 +94,8 @@ class ToolArtifact:
             fit: drop rows from the end until the table fits 50,000 bytes, and say in the label
                 how many are shown of how many.
         """
-        encoded, label, fault = _table(label, columns, rows, fit=fit)
-        return _made(ArtifactType.TABLE, label, encoded, fault)
+        encoded, said, fault = _table(label, columns, rows, fit=fit)
+        return _made(ArtifactType.TABLE, said, encoded, fault)
 
     @property
     def label(self) -> str:
@@ -102,12 +105,12 @@ class ToolArtifact:
     @property
     def columns(self) -> list[str]:
         """The headings of a table."""
-        return cast("list[str]", self.data["columns"])
+        return cast("list[str]", _member(self, "columns"))
 
     @property
     def rows(self) -> list[list[str]]:
         """The cells of a table, row by row."""
-        return cast("list[list[str]]", self.data["rows"])
+        return cast("list[list[str]]", _member(self, "rows"))
 
     def __copy__(self) -> ToolArtifact:
         return self
@@ -132,9 +135,29 @@ attrs.resolve_types(ToolArtifact, globals())
 def _made(
     kind: ArtifactType | str, label: object, encoded: bytes, fault: str | None
 ) -> ToolArtifact:
-    artifact = object.__new__(ToolArtifact)
-    artifact.__attrs_init__(kind, hold(encoded), _held_label(label), fault)  # type: ignore[attr-defined]
-    return artifact
+    artifact = blank(ToolArtifact)
+    _fill(artifact, kind, label, encoded, fault)
+    return cast("ToolArtifact", artifact)
+
+
+def _fill(
+    artifact: Any,  # noqa: ANN401 - attrs makes __attrs_init__, which no type checker sees
+    kind: ArtifactType | str,
+    label: object,
+    encoded: bytes,
+    fault: str | None,
+) -> None:
+    if not isinstance(label, str):
+        encoded, label, fault = b"null", "", fault or "the label is no text"
+    held = hold(encode(short(label, LABEL_CHARACTERS)))
+    artifact.__attrs_init__(kind, hold(encoded), held, fault)
+
+
+def _member(artifact: ToolArtifact, name: str) -> object:
+    data = artifact.data.value
+    if type(data) is not dict or name not in data:
+        raise AttributeError(f"this {artifact.type} artifact has no .{name}")
+    return cast("dict[str, object]", data)[name]
 
 
 def _text(label: str, text: str) -> ToolArtifact:
@@ -162,13 +185,13 @@ def encoded_list(artifacts: tuple[ToolArtifact, ...]) -> bytes:
 
 def _encoded(artifact: ToolArtifact) -> bytes:
     return b'{"type":%b,"label":%b,"data":%b}' % (
-        orjson.dumps(str(artifact.type)),
+        orjson.dumps(artifact.type),
         peek(artifact._label),  # noqa: SLF001
         peek(artifact.data),
     )
 
 
-_FRAME = len(b'{"type":"","label":,"data":},')
+_FRAME = b'{"type":,"label":,"data":},'
 
 
 def fault_of(artifacts: tuple[ToolArtifact, ...], limit: int) -> str | None:
@@ -177,7 +200,7 @@ def fault_of(artifacts: tuple[ToolArtifact, ...], limit: int) -> str | None:
     for artifact in artifacts:
         if artifact._fault is not None:  # noqa: SLF001
             return artifact._fault  # noqa: SLF001
-        size += _FRAME + len(artifact.type) + len(peek(artifact.data))
+        size += len(_FRAME) + len(orjson.dumps(artifact.type)) + len(peek(artifact.data))
         size += len(peek(artifact._label))  # noqa: SLF001
     return f"{size} bytes of artifacts, at most {limit} are kept" if size > limit else None
 
@@ -189,34 +212,37 @@ def _known(kind: object) -> tuple[ArtifactType | str, str | None]:
         return short(kind), f"{short(kind)!r} is no artifact type of this version"
 
 
-def _held_label(label: object) -> RunOnly[Any]:
-    text = label if isinstance(label, str) else ""
-    return hold(encode(short(text, _LABEL_CHARACTERS)))
-
-
 def _text_by_hand(data: Mapping[str, Any]) -> tuple[bytes, str | None]:
-    text: object = data.get("text") if type(data) is dict and len(data) == 1 else None
+    kind: type = type(data)
+    text: object = data.get("text") if kind is dict and len(data) == 1 else None
     if not isinstance(text, str):
         return b"null", "a text artifact holds exactly {text: str}"
     if len(text) > ARTIFACT_BYTES:
         return b"null", _TOO_LARGE
-    return _encode({"text": clean("".join((text,)))})
+    encoded = orjson.dumps({"text": clean(exact(text))})
+    return (encoded, None) if len(encoded) <= ARTIFACT_BYTES else (b"null", _TOO_LARGE)
 
 
 def _table_by_hand(data: Mapping[str, Any]) -> tuple[bytes, str | None]:
-    if type(data) is not dict or set(map(type, data)) != {str} or set(data) != {"columns", "rows"}:
+    kind: type = type(data)
+    if kind is not dict or {*map(type, data)} != {str} or {*data} != {"columns", "rows"}:
         return b"null", "a table holds exactly {columns: [str], rows: [[str]]}"
-    columns, rows = data["columns"], data["rows"]
-    if type(columns) not in (list, tuple) or type(rows) not in (list, tuple):
+    heads, rows = data["columns"], data["rows"]
+    if type(heads) not in _LISTS or type(rows) not in _LISTS:
         return b"null", "a table holds exactly {columns: [str], rows: [[str]]}"
-    if (len(columns) + 1) * len(rows) > ARTIFACT_BYTES:
+    if len(heads) > ARTIFACT_BYTES or len(rows) > _row_limit(len(heads)):
         return b"null", _TOO_LARGE
-    if any(type(row) not in (list, tuple) for row in rows):
+    if not {*map(type, rows)} <= _LISTS:
         return b"null", "a row of the table is no list"
+    cells, fault = _flat(rows, len(heads))
+    if fault is not None:
+        return b"null", fault
     try:
-        return _checked(list(columns), [list(row) for row in rows], _row_limit(len(columns)))
+        if _size([*heads, *cells]) > ARTIFACT_BYTES:
+            return b"null", _TOO_LARGE
     except TypeError:
         return b"null", "a cell of the table is no text"
+    return _encoded_table(heads, cells)
 
 
 def _table(
@@ -224,23 +250,31 @@ def _table(
 ) -> tuple[bytes, object, str | None]:
     """Format, clean, check and encode a table: one pass over at most 50,000 bytes of it."""
     try:
-        heads = ["".join((c,)) for c in columns]
-        total = len(rows) if isinstance(rows, Sized) else None
-        most = _row_limit(len(heads))
-        if total is not None and total > most and not fit:
+        heads = list(islice(columns, ARTIFACT_BYTES))
+        source = iter(rows)
+        if _size(heads) > ARTIFACT_BYTES:
             return b"null", label, _TOO_LARGE
-        kept = list(map(list, islice(iter(rows), most + 1)))
-        if fit and total is None:
-            total = len(kept) + sum(1 for _ in rows) if len(kept) > most else len(kept)
-        encoded, fault = _checked(heads, _formatted(kept), most)
-        if not fit or (fault is not None and fault is not _TOO_LARGE):
-            return encoded, label, fault
-        total = total or 0
-        if fault is None and len(kept) == total:
-            return encoded, label, None
-        return _fitted(label, heads, _formatted(kept), total)
-    except (Exception, RecursionError) as error:  # noqa: BLE001 - str(cell) is a plugin's code
+    except TypeError:
+        return b"null", label, "columns and rows of a table are lists, its headings text"
+    most = _row_limit(len(heads))
+    known = len(rows) if isinstance(rows, Sized) else None
+    if known is not None and known > most and not fit:
+        return b"null", label, _TOO_LARGE
+    kept = list(islice(source, most + 1))
+    cells, fault = _flat(kept, len(heads))
+    if fault is not None:
+        return b"null", label, fault
+    try:
+        texts = _texts(cells)
+    except Exception as error:  # noqa: BLE001 - str(cell) is a plugin's code
         return b"null", label, f"a cell of the table raised {short(type(error).__name__)}"
+    if fit and isinstance(label, str):
+        total = len(kept) + sum(1 for _ in source) if known is None else known
+        return _fitted(label, heads, texts, total)
+    if len(texts) < len(cells) or len(kept) > most:
+        return b"null", label, _TOO_LARGE
+    encoded, fault = _encoded_table(heads, texts)
+    return encoded, label, fault
 
 
 def _row_limit(width: int) -> int:
@@ -248,47 +282,87 @@ def _row_limit(width: int) -> int:
     return ARTIFACT_BYTES // (3 * max(width, 1) + 2)
 
 
-def _formatted(rows: list[list[Any]]) -> list[list[str]]:
-    return [
-        [cell if type(cell) is str else "" if cell is None else str(cell) for cell in row]
-        for row in rows
-    ]
+def _flat(rows: list[Any], width: int) -> tuple[list[Any], str | None]:
+    """Return the cells of all rows in one list: one C pass each for what is asked of them."""
+    try:
+        widths = {*map(len, rows)}
+    except TypeError:
+        try:
+            rows = [list[Any](islice(row, width + 1)) for row in rows]
+        except TypeError:
+            return [], "a row of the table is no list"
+        widths = {*map(len, rows)}
+    cells = list(islice(chain.from_iterable(rows), len(rows) * width + 1))
+    if widths - {width} or len(cells) != len(rows) * width:
+        return [], "a row of the table has not as many cells as there are columns"
+    return cells, None
 
 
-def _checked(heads: list[str], rows: list[list[str]], most: int) -> tuple[bytes, str | None]:
-    """Encode a table of text cells; `"".join` is type check, size and scanned text in one pass."""
-    if len(rows) > most:
-        return b"null", _TOO_LARGE
-    if rows and set(map(len, rows)) != {len(heads)}:
-        return b"null", "a row of the table has not as many cells as there are columns"
-    joined = "".join(chain(heads, chain.from_iterable(rows)))
-    if len(joined) > ARTIFACT_BYTES:
-        return b"null", _TOO_LARGE
-    if not is_clean(joined):
-        heads, rows = list(map(clean, heads)), [list(map(clean, row)) for row in rows]
-    return _encode({"columns": heads, "rows": rows})
+def _size(cells: list[str]) -> int:
+    """Return how many characters the cells have, or raise TypeError if one is no text."""
+    size = sum(map(len, cells))
+    # Only now: one long text that stands in every cell would join to gigabytes.
+    if size <= ARTIFACT_BYTES:
+        "".join(cells)
+    return size
+
+
+def _texts(cells: list[Any]) -> list[str]:
+    """Return the cells as text, as many from the start as the budget holds."""
+    try:
+        if _size(cells) <= ARTIFACT_BYTES:
+            return cells
+    except TypeError:
+        pass
+    texts: list[str] = []
+    room = ARTIFACT_BYTES
+    for start in range(0, len(cells), _CHUNK):
+        part = ["" if cell is None else f"{cell!s}" for cell in cells[start : start + _CHUNK]]
+        size = sum(map(len, part))
+        if size > room:
+            return texts + part[: bisect_right(list(accumulate(map(len, part))), room)]
+        room -= size
+        texts += part
+    return texts
+
+
+def _encoded_table(heads: list[str], cells: list[str]) -> tuple[bytes, str | None]:
+    """Encode a table of text cells, cleaned if the JSON text shows that it may need to be."""
+    try:
+        encoded = _dumps(heads, _rows(cells, len(heads)))
+        plain = encoded.isascii() and b"\\" not in encoded and b"\x7f" not in encoded
+    except TypeError:  # a lone surrogate
+        encoded, plain = b"", False
+    if not plain and not is_clean("".join([*heads, *cells])):
+        heads, cells = list(map(clean, heads)), list(map(clean, cells))
+        encoded = _dumps(heads, _rows(cells, len(heads)))
+    return (encoded, None) if len(encoded) <= ARTIFACT_BYTES else (b"null", _TOO_LARGE)
+
+
+def _rows(cells: list[str], width: int) -> list[tuple[str, ...]]:
+    return list(zip(*[iter(cells)] * width, strict=False))
+
+
+def _dumps(heads: list[str], rows: list[tuple[str, ...]]) -> bytes:
+    return orjson.dumps({"columns": heads, "rows": rows})
 
 
 def _fitted(
-    label: object, heads: list[str], rows: list[list[str]], total: int
-) -> tuple[bytes, object, str | None]:
-    """Keep as many rows from the start as fit, and say so in the label."""
-    said = f"{label} (first {total} of {total} rows)"
-    room = ARTIFACT_BYTES - 64 - 4 * len(short(said, _LABEL_CHARACTERS))
-    room -= len(orjson.dumps(list(map(clean, heads)))) + _FRAME
-    count = 0
-    for row in rows:
-        if sum(map(len, row)) > room:
-            break
-        room -= len(orjson.dumps(list(map(clean, row)))) + 1
-        if room < 0:
-            break
-        count += 1
-    encoded, fault = _checked(heads, rows[:count], len(rows))
-    return encoded, f"{label} (first {count} of {total} rows)", fault
-
-
-def _encode(data: dict[str, Any]) -> tuple[bytes, str | None]:
-    encoded = orjson.dumps(data)
-    return (encoded, None) if len(encoded) <= ARTIFACT_BYTES else (b"null", _TOO_LARGE)
-
+    label: str, heads: list[str], texts: list[str], total: int
+) -> tuple[bytes, str, str | None]:
+    """Keep as many rows from the start as fit a list of their own, and say so in the label."""
+    note = f" (first {total} of {total} rows)"
+    room = ARTIFACT_BYTES - len(b'["table"]') - len(_FRAME)
+    room -= len(orjson.dumps(short(label, LABEL_CHARACTERS))) + len(note)
+    if len(texts) == total * len(heads):
+        encoded, fault = _encoded_table(heads, texts)
+        if fault is None and len(encoded) <= room:
+            return encoded, label, None
+    heads = list(map(clean, heads))
+    rows = _rows(list(map(clean, texts)), len(heads))
+    fitting = bisect_right(range(len(rows) + 1), room, key=lambda n: len(_dumps(heads, rows[:n])))
+    if fitting == 0:
+        return b"null", label, _TOO_LARGE
+    count = fitting - 1
+    label = f"{short(label, LABEL_CHARACTERS - len(note))} (first {count} of {total} rows)"
+    return _dumps(heads, rows[:count]), label, None

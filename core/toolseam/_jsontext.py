@@ -7,12 +7,15 @@ tuples (docs/explanation/performance).
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import orjson
 
 from toolseam._errors import ToolseamError
-from toolseam._text import clean, short
+from toolseam._text import mend, short
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 JSON_BYTES = 50_000
 DEPTH = 64
@@ -38,8 +41,20 @@ class BadText(ToolseamError):
     """A text is no strict JSON; the message names the place and never quotes a value."""
 
 
-class _Refused(Exception):  # noqa: N818 - an inner signal, caught in `encode`
-    """The quick scan met something wrong; the scan with paths then says where."""
+# `type` of an `Any` narrows it to a container of unknowns for a strict type checker.
+_type: Callable[[object], type] = type
+# A container on the way down: itself, its depth, and the entry that it was found in.
+_Entry = tuple[Any, int, Any]
+
+
+class _Refused(Exception):
+    """The walk met a child, or a key, that is no strict JSON."""
+
+    def __init__(self, entry: _Entry, child: object, *, is_key: bool = False) -> None:
+        super().__init__()
+        self.entry = entry
+        self.child = child
+        self.is_key = is_key
 
 
 def encode(value: object, *, limit: int = JSON_BYTES, root: str = "$") -> bytes:
@@ -53,12 +68,12 @@ def encode(value: object, *, limit: int = JSON_BYTES, root: str = "$") -> bytes:
     """
     try:
         _scan(value, limit)
-        try:
-            encoded = orjson.dumps(value)
-        except TypeError:  # only a lone surrogate is left
-            encoded = orjson.dumps(_without_surrogates(value, root))
-    except _Refused:
-        raise _explain(value, root, limit) from None
+    except _Refused as refused:
+        raise _explained(refused, root) from None
+    try:
+        encoded = orjson.dumps(value)
+    except TypeError:  # only a lone surrogate is left
+        encoded = orjson.dumps(_mended(value, root))
     if len(encoded) > limit:
         raise TooLarge
     return encoded
@@ -69,123 +84,112 @@ def decode(encoded: bytes) -> Any:  # noqa: ANN401 - JSON has no narrower type
     return orjson.loads(encoded)
 
 
-def _scan(value: object, limit: int) -> None:
-    """Walk without paths: `size` is a lower bound of the text, so the walk ends at the budget."""
+def _scan(value: object, limit: int) -> None:  # noqa: C901, PLR0912 - the one hot loop
+    """Walk the whole value: `size` is a lower bound of its text, so the walk ends at the budget."""
     size = 0
-    stack: list[tuple[Any, int]] = [((value,), 0)]
+    stack: list[_Entry] = [((value,), 0, None)]
     pop, push = stack.pop, stack.append
     while stack:
-        node, depth = pop()
+        entry = pop()
+        node, depth, _ = entry
         size += len(node) + 1
         if size > limit + 2:
             raise TooLarge
-        if type(node) is dict:
+        kind = _type(node)
+        if kind is dict:
             for key in node:
                 if type(key) is not str:
-                    raise _Refused
+                    raise _Refused(entry, key, is_key=True)
                 size += len(key) + 3
             node = node.values()
         for child in node:
-            kind = type(child)
+            kind = _type(child)
             if kind is str:
                 size += len(child) + 1
             elif kind is int:
                 if not _INT_MIN <= child <= _INT_MAX:
-                    raise _Refused
+                    raise _Refused(entry, child)
             elif kind is float:
                 if child - child != 0.0:
-                    raise _Refused
+                    raise _Refused(entry, child)
             elif kind is dict or kind is list or kind is tuple:
                 if depth == DEPTH:
-                    raise _Refused
-                push((child, depth + 1))
+                    raise _Refused(entry, child)
+                push((child, depth + 1, entry))
             elif child is not None and kind is not bool:
-                raise _Refused
+                raise _Refused(entry, child)
         if size > limit + 2:
             raise TooLarge
 
 
-def _explain(value: object, root: str, limit: int) -> Unencodable | TooLarge:
-    """Walk again with paths and name the first fault; only ever called after `_scan` met one."""
-    budget = limit + 2
-    stack: list[tuple[str, object, int]] = [(root, value, 0)]
-    while stack:
-        path, node, depth = stack.pop()
-        reason = _fault(node, depth)
-        if reason is not None:
-            return Unencodable(path, reason)
-        children: list[tuple[str, object]] = []
-        if type(node) is dict:
-            for key, child in cast("dict[object, object]", node).items():
-                if type(key) is not str:
-                    kind = short(type(key).__name__)
-                    return Unencodable(path, f"a key is {kind}, expected str")
-                children.append((f"{path}.{short(key)}", child))
-        elif type(node) in (list, tuple):
-            items = cast("list[object]", node)
-            if len(items) > budget:
-                return TooLarge()
-            children = [(f"{path}[{i}]", child) for i, child in enumerate(items)]
-        budget -= len(children) + 1
-        if budget < 0:
-            return TooLarge()
-        stack += [(p, c, depth + 1) for p, c in reversed(children)]
-    return TooLarge()
+def _explained(refused: _Refused, root: str) -> Unencodable:
+    if refused.is_key:
+        node, _, above = refused.entry
+        path = _path(above, node, root)
+        return Unencodable(path, f"a key is {short(type(refused.child).__name__)}, expected str")
+    return Unencodable(_path(refused.entry, refused.child, root), _reason(refused.child))
 
 
-def _fault(node: object, depth: int) -> str | None:
-    kind = type(node)
-    if kind in (dict, list, tuple):
-        return f"deeper than {DEPTH} levels, or cyclic" if depth >= DEPTH else None
+def _path(entry: _Entry | None, child: object, root: str) -> str:
+    """Return where `child` of `entry` stands, found by identity: the walk keeps no paths."""
+    steps: list[str] = []
+    while entry is not None:
+        node, _, above = entry
+        if above is None:  # the outermost entry holds the value alone
+            break
+        kind = _type(node)
+        if kind is dict:
+            steps.append("." + short(next(key for key in node if node[key] is child)))
+        else:
+            steps.append(f"[{next(i for i, found in enumerate(node) if found is child)}]")
+        child, entry = node, above
+    return root + "".join(reversed(steps))
+
+
+def _reason(child: object) -> str:
+    kind = type(child)
     if kind is int:
-        inside = _INT_MIN <= cast("int", node) <= _INT_MAX
-        return None if inside else "an integer beyond signed 64 bits"
+        return "an integer beyond signed 64 bits"
     if kind is float:
-        finite = cast("float", node) - cast("float", node) == 0.0
-        return None if finite else "a number that is not finite"
-    if kind in (str, bool, type(None)):
-        return None
+        return "a number that is not finite"
+    if kind in (dict, list, tuple):
+        return f"deeper than {DEPTH} levels, or cyclic"
     return f"{short(kind.__name__)} is no JSON value; convert it, for example with json_safe()"
 
 
-def _without_surrogates(value: object, path: str) -> object:
-    """Copy an already scanned value with each lone surrogate replaced by U+FFFD."""
+def _mended(value: object, path: str) -> object:
+    """Copy a value that `_scan` has passed, with each lone surrogate replaced by U+FFFD."""
     if type(value) is str:
-        return _mended(value)
+        return mend(value)
     if type(value) is dict:
         found: dict[str, object] = {}
         for key, child in cast("dict[str, object]", value).items():
-            mended = _mended(key)
-            if mended in found:
-                raise Unencodable(path, f"two keys become {short(mended)!r}")
-            found[mended] = _without_surrogates(child, f"{path}.{short(mended)}")
+            name = mend(key)
+            if name in found:
+                raise Unencodable(path, f"two keys become {short(name)!r}")
+            found[name] = _mended(child, f"{path}.{short(name)}")
         return found
     if type(value) in (list, tuple):
         items = cast("list[object]", value)
-        return [_without_surrogates(child, f"{path}[{i}]") for i, child in enumerate(items)]
+        return [
+            mend(child) if type(child) is str else _mended(child, f"{path}[{i}]")
+            for i, child in enumerate(items)
+        ]
     return value
 
 
-def _mended(text: str) -> str:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return "".join("\ufffd" if "\ud800" <= c <= "\udfff" else c for c in text)
-    return text
-
-
-def parse(text: str) -> Any:  # noqa: ANN401 - JSON has no narrower type
+def parse(text: str, *, limit: int | None = ARGUMENT_BYTES, depth: int = DEPTH) -> Any:  # noqa: ANN401
     """Return the value of foreign JSON text, or raise `BadText` naming the place (§4).
 
-    Refused: more than 1,000,000 bytes, cut-off text, doubled keys, `NaN` and `Infinity`,
-    integers beyond signed 64 bits, lone surrogates, more than 64 levels.
+    Refused: more than `limit` bytes, cut-off text, doubled keys, `NaN` and `Infinity`,
+    integers beyond signed 64 bits, lone surrogates, more than `depth` levels.
     """
     import json
 
-    size = len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
-    if size > ARGUMENT_BYTES:
-        message = f"the text has {size} bytes, at most {ARGUMENT_BYTES} are taken"
-        raise BadText(message)
+    if limit is not None:
+        size = len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
+        if size > limit:
+            raise BadText(f"the text has {size} bytes, at most {limit} are taken")
     try:
         value = json.loads(
             text,
@@ -195,15 +199,13 @@ def parse(text: str) -> Any:  # noqa: ANN401 - JSON has no narrower type
             parse_float=_finite,
         )
     except json.JSONDecodeError as error:
-        message = f"no JSON at line {error.lineno} column {error.colno}"
-        raise BadText(message) from None
+        raise BadText(f"no JSON at line {error.lineno} column {error.colno}") from None
     except RecursionError:
-        message = f"nested deeper than {DEPTH} levels"
-        raise BadText(message) from None
+        raise BadText(f"nested deeper than {depth} levels") from None
     # Each cheap count rules out what the walk would look for.
-    deep = text.count("[") + text.count("{") > DEPTH
+    deep = text.count("[") + text.count("{") > depth
     if deep or "\\u" in text or not (text.isascii() or text.isprintable()):
-        _inspect(value)
+        _inspect(value, depth)
     return value
 
 
@@ -213,15 +215,13 @@ def _single(pairs: list[tuple[str, object]]) -> dict[str, object]:
         seen: set[str] = set()
         for key, _ in pairs:
             if key in seen:
-                message = f"the key {short(key)!r} stands twice in one object"
-                raise BadText(message)
+                raise BadText(f"the key {short(key)!r} stands twice in one object")
             seen.add(key)
     return found
 
 
 def _no_constant(token: str) -> object:
-    message = f"{token} is no JSON number"
-    raise BadText(message)
+    raise BadText(f"{token} is no JSON number")
 
 
 def _bounded_int(digits: str) -> int:
@@ -229,40 +229,38 @@ def _bounded_int(digits: str) -> int:
         number = int(digits)
         if _INT_MIN <= number <= _INT_MAX:
             return number
-    message = "an integer is beyond signed 64 bits"
-    raise BadText(message)
+    raise BadText("an integer is beyond signed 64 bits")
 
 
 def _finite(digits: str) -> float:
     number = float(digits)
     if number - number != 0.0:
-        message = "a number is too large"
-        raise BadText(message)
+        raise BadText("a number is too large")
     return number
 
 
-def _inspect(value: object) -> None:
+def _inspect(value: object, most: int) -> None:
     """Refuse depth and lone surrogates in a parsed value, naming the path."""
-    stack: list[tuple[str, object, int]] = [("$", value, 0)]
+    stack: list[_Entry] = [((value,), 0, None)]
     while stack:
-        path, node, depth = stack.pop()
-        if type(node) is str:
-            _refuse_surrogate(node, path)
-        elif type(node) is dict:
-            for key, child in cast("dict[str, object]", node).items():
-                _refuse_surrogate(key, path)
-                stack.append((f"{path}.{short(key)}", child, depth + 1))
-        elif type(node) is list:
-            items = cast("list[object]", node)
-            stack += [(f"{path}[{i}]", child, depth + 1) for i, child in enumerate(items)]
-        if depth >= DEPTH and type(node) in (dict, list):
-            message = f"nested deeper than {DEPTH} levels"
-            raise BadText(message)
+        entry = stack.pop()
+        node, depth, above = entry
+        kind = _type(node)
+        if kind is dict:
+            for key in node:
+                if not _encodes(key):
+                    raise BadText(f"a lone surrogate in a key at {_path(above, node, '$')}")
+            node = node.values()
+        for child in node:
+            kind = _type(child)
+            if kind is str:
+                if not _encodes(child):
+                    raise BadText(f"a lone surrogate at {_path(entry, child, '$')}")
+            elif kind is dict or kind is list:
+                if depth == most:
+                    raise BadText(f"nested deeper than {most} levels")
+                stack.append((child, depth + 1, entry))
 
 
-def _refuse_surrogate(text: str, path: str) -> None:
-    try:
-        text.encode()
-    except UnicodeEncodeError as error:
-        message = f"a lone surrogate at {clean(path)[:200]}, character {error.start}"
-        raise BadText(message) from None
+def _encodes(text: str) -> bool:
+    return text.isascii() or mend(text) == text

@@ -10,11 +10,11 @@ from toolseam._artifacts import ToolArtifact
 from toolseam._errors import ContractViolation, ErrorCode, publish
 from toolseam._jsontext import TooLarge, Unencodable, encode
 from toolseam._render import failure_text
-from toolseam._run_only import EMPTY_OBJECT, NO_ARTIFACTS, RunOnly, hold, peek
-from toolseam._text import short
+from toolseam._run_only import EMPTY_OBJECT, NO_ARTIFACTS, RunOnly, blank, hold, peek
+from toolseam._text import exact, short
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     # For a type checker the factories are plain static methods.
     _class_only = staticmethod
@@ -23,11 +23,11 @@ else:
     class _class_only:  # noqa: N801 - reads as the decorator that it is
         """A factory of the class that an instance does not have: `if result.error:` must fail."""
 
-        def __init__(self, make):
+        def __init__(self, make: Callable[..., ToolResult]) -> None:
             self._make = make
             self.__doc__ = make.__doc__
 
-        def __get__(self, instance, owner):
+        def __get__(self, instance: object, owner: type) -> Callable[..., ToolResult]:
             if instance is None:
                 return self._make
             name = self._make.__name__
@@ -71,6 +71,7 @@ class ToolError(_Value, Exception):
     code: ErrorCode
     retriable: bool
     metadata: RunOnly[Any]
+    _omitted: tuple[str, ...]
 
     def __init__(
         self,
@@ -81,8 +82,9 @@ class ToolError(_Value, Exception):
         metadata: Mapping[str, Any] | RunOnly[Any] | None = None,
     ) -> None:
         text = _text(message, "message")
-        held, _ = _metadata(metadata)
-        self.__attrs_init__(text, _code(code), bool(retriable), held)  # type: ignore[attr-defined]
+        held, omitted = _metadata(metadata)
+        made = cast("Any", self)  # attrs makes __attrs_init__, which no type checker sees
+        made.__attrs_init__(text, _code(code), bool(retriable), held, omitted)
         Exception.__init__(self, text)  # attrs would put every field into `args`
 
     def __init_subclass__(cls) -> NoReturn:
@@ -98,12 +100,11 @@ class ToolError(_Value, Exception):
     def __eq__(self, other: object) -> bool:
         if type(other) is not ToolError:
             return NotImplemented
-        error = cast("ToolError", other)
         return (
-            self.message == error.message
-            and self.code is error.code
-            and self.retriable == error.retriable
-            and self.metadata == error.metadata
+            self.message == other.message
+            and self.code is other.code
+            and self.retriable == other.retriable
+            and self.metadata == other.metadata
         )
 
     def __hash__(self) -> int:
@@ -114,11 +115,12 @@ class ToolError(_Value, Exception):
 class CommandResult:
     """How a child process ended (§1); `exit_code` is negative for a signal, as in `subprocess`.
 
-    `stdout` and `stderr` are text or bytes; bytes that are no UTF-8 become U+FFFD.
+    `stdout` and `stderr` are text or bytes, or None as in `subprocess.TimeoutExpired`; bytes that
+    are no UTF-8 become U+FFFD.
     """
 
-    stdout: str | bytes = attrs.field(repr=False)
-    stderr: str | bytes = attrs.field(repr=False)
+    stdout: str | bytes | None = attrs.field(repr=False)
+    stderr: str | bytes | None = attrs.field(repr=False)
     exit_code: int | None
     timed_out: bool = False
     duration_s: float = 0.0
@@ -151,7 +153,7 @@ class ToolResult(_Value):
 
     @_class_only
     def text(
-        content: str,
+        content: str,  # noqa: N805
         *artifacts: ToolArtifact,
         data: Any = None,  # noqa: ANN401
         metadata: Mapping[str, Any] | None = None,
@@ -178,7 +180,7 @@ class ToolResult(_Value):
 
     @_class_only
     def error(
-        message: str,
+        message: str,  # noqa: N805
         code: ErrorCode | str = ErrorCode.EXECUTION_ERROR,
         *,
         output: str = "",
@@ -196,12 +198,11 @@ class ToolResult(_Value):
 
         Raises `ContractViolation` like `ToolError`.
         """
-        held, omitted = _metadata(metadata)
-        failure = ToolError(message, code, retriable=retriable, metadata=held)
-        return failed(failure, _text(output, "output"), omitted)
+        failure = ToolError(message, code, retriable=retriable, metadata=metadata)
+        return failed(failure, _text(output, "output"))
 
     @_class_only
-    def from_command(command: CommandResult) -> ToolResult:
+    def from_command(command: CommandResult) -> ToolResult:  # noqa: N805
         """Return the outcome of a child process: exit 0 is success, whatever its text says.
 
         Anything else is `command_failed`, or `timeout`, which wins; `metadata` has `exit_code`
@@ -234,13 +235,14 @@ class ToolResult(_Value):
         message = "a ToolResult is no text; read .content (or repr() for its shape)"
         raise TypeError(message)
 
-    __str__ = __format__ = __bytes__ = _no_text  # type: ignore[assignment]
+    __str__ = __format__ = __bytes__ = _no_text
 
     def __repr__(self) -> str:
         status = "ok" if self.failure is None else self.failure.code.value
         shown = [str(a.type) for a in self.artifacts]
         data = "" if self.data is None else f" data={len(peek(self.data))} bytes"
-        return f"<ToolResult {status} content={len(self.content)} characters{data} artifacts={shown}>"
+        size = len(self.content)
+        return f"<ToolResult {status} content={size} characters{data} artifacts={shown}>"
 
 
 publish(globals(), "ToolError", "CommandResult", "ToolResult")
@@ -259,15 +261,14 @@ def build(
     omitted: tuple[str, ...],
 ) -> ToolResult:
     """Put a result together from parts that have been judged; for the core alone."""
-    result = object.__new__(ToolResult)
-    result.__attrs_init__(  # type: ignore[attr-defined]
-        content, failure, data, metadata, artifacts, output, omitted
-    )
-    return result
+    result: Any = blank(ToolResult)
+    result.__attrs_init__(content, failure, data, metadata, artifacts, output, omitted)
+    return cast("ToolResult", result)
 
 
 def failed(failure: ToolError, output: str = "", omitted: tuple[str, ...] = ()) -> ToolResult:
     """Return the result of a failure; its content is the renderer's work (§6)."""
+    omitted = omitted or failure._omitted  # noqa: SLF001
     content, _ = failure_text(failure.code, failure.message, output)
     return build(content, failure, None, failure.metadata, NO_ARTIFACTS, output, omitted)
 
@@ -282,7 +283,15 @@ def refusal(
 
 def copy_error(error: ToolError) -> ToolError:
     """Return a fresh equal error, without traceback, cause or context."""
-    return ToolError(error.message, error.code, retriable=error.retriable, metadata=error.metadata)
+    fresh: Any = cast("Any", ToolError).__new__(ToolError, error.message)
+    fresh.__attrs_init__(
+        error.message,
+        error.code,
+        error.retriable,
+        error.metadata,
+        error._omitted,  # noqa: SLF001
+    )
+    return cast("ToolError", fresh)
 
 
 def omitted(result: ToolResult) -> tuple[str, ...]:
@@ -293,7 +302,7 @@ def omitted(result: ToolResult) -> tuple[str, ...]:
 def _text(value: object, path: str) -> str:
     if not isinstance(value, str):
         raise ContractViolation(path, f"{short(type(value).__name__)}, expected str")
-    return "".join((value,))
+    return exact(value)
 
 
 def _code(code: object) -> ErrorCode:
@@ -307,7 +316,9 @@ def _code(code: object) -> ErrorCode:
 
 
 def _held(value: object, path: str) -> tuple[RunOnly[Any] | None, tuple[str, ...]]:
-    if type(value) is RunOnly:
+    # What a result already holds is taken as it is; a `RunOnly` of artifacts is no JSON.
+    kind: type = type(value)
+    if kind is RunOnly and type(peek(cast("RunOnly[Any]", value))) is bytes:
         return cast("RunOnly[Any]", value), ()
     try:
         return hold(encode(value, root=path)), ()
@@ -320,18 +331,21 @@ def _held(value: object, path: str) -> tuple[RunOnly[Any] | None, tuple[str, ...
 def _metadata(value: object) -> tuple[RunOnly[Any], tuple[str, ...]]:
     if value is None:
         return EMPTY_OBJECT, ()
-    if type(value) is not dict and type(value) is not RunOnly:
+    held, omitted = _held(value, "metadata")
+    if held is None:
+        held = EMPTY_OBJECT
+    if not peek(held).startswith(b"{"):
         kind = short(type(value).__name__)
         raise ContractViolation("metadata", f"{kind}, expected dict with text keys")
-    held, omitted = _held(value, "metadata")
-    return held if held is not None else EMPTY_OBJECT, omitted
+    return held, omitted
 
 
 def _artifacts(artifacts: tuple[ToolArtifact, ...]) -> RunOnly[ToolArtifact]:
     for i, artifact in enumerate(artifacts):
-        if type(artifact) is not ToolArtifact:
-            kind = short(type(artifact).__name__)
-            raise ContractViolation(f"artifacts[{i}]", f"{kind}, expected ToolArtifact")
+        kind: type = type(artifact)
+        if kind is not ToolArtifact:
+            name = short(kind.__name__)
+            raise ContractViolation(f"artifacts[{i}]", f"{name}, expected ToolArtifact")
     return hold(artifacts)
 
 
@@ -339,11 +353,13 @@ def _from_command(command: CommandResult) -> ToolResult:
     stdout, stderr = _stream(command.stdout), _stream(command.stderr)
     gap = "\n" if stdout and stderr and not stdout.endswith("\n") else ""
     output = f"{stdout}{gap}{stderr}"
-    code = command.exit_code
+    code, took = command.exit_code, float(command.duration_s)
     signal = -code if code is not None and code < 0 else None
-    metadata = {"exit_code": code, "signal": signal, "duration_s": float(command.duration_s)}
+    metadata: dict[str, Any] = {"exit_code": code, "signal": signal}
+    if took - took == 0.0:
+        metadata["duration_s"] = took
     if command.timed_out:
-        message = f"timed out after {command.duration_s:.3g} s"
+        message = f"timed out after {round(took, 2):g} s"
         return ToolResult.error(message, ErrorCode.TIMEOUT, output=output, metadata=metadata)
     if code == 0:
         return ToolResult.text(output, metadata=metadata)
@@ -351,12 +367,12 @@ def _from_command(command: CommandResult) -> ToolResult:
     return ToolResult.error(message, ErrorCode.COMMAND_FAILED, output=output, metadata=metadata)
 
 
-def _stream(value: str | bytes) -> str:
+def _stream(value: str | bytes | None) -> str:
     import re
 
-    text = value.decode("utf-8", "replace") if isinstance(value, bytes) else value
+    text = value.decode("utf-8", "replace") if isinstance(value, bytes) else value or ""
     if "\x1b" not in text:
         return text
-    # CSI, OSC (ended by BEL or ST) and two-character sequences.
-    ansi = r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[ -/]*[0-Z\\^-~])"
+    # CSI; the four that carry a text, ended by BEL or ST in the same line; two characters.
+    ansi = r"\x1b(?:\[[0-?]*[ -/]*[@-~]|[]PX^_][^\x07\x1b\n]*(?:\x07|\x1b\\)|[ -/]*[0-Z\\-~])"
     return re.sub(ansi, "", text)

@@ -8,10 +8,12 @@ import orjson
 
 from toolseam._artifacts import ToolArtifact, encoded_list, fault_of, marker, stored
 from toolseam._errors import ContractViolation, ErrorCode, publish
-from toolseam._jsontext import JSON_BYTES, BadText, TooLarge, Unencodable, encode, parse
+from toolseam._jsontext import DEPTH, JSON_BYTES, BadText, TooLarge, Unencodable, encode, parse
 from toolseam._result import ToolError, ToolResult, build, failed, omitted
-from toolseam._run_only import hold, peek
+from toolseam._run_only import RunOnly, hold, peek
+from toolseam._text import mend
 
+_FRAME_DEPTH = 3  # {"artifacts": [{"data": ...}]}
 _KEYS = {"content", "failure", "data", "metadata", "artifacts", "output", "omitted"}
 
 
@@ -25,7 +27,8 @@ def encode_result(result: ToolResult) -> str:
     if fault is not None:
         artifacts = (marker(fault),)
     failure = result.failure
-    record = {
+    as_is: Any = cast("Any", orjson).Fragment  # missing in orjson's stubs
+    record: dict[str, Any] = {
         "content": result.content if failure is None else "",
         "failure": None
         if failure is None
@@ -34,9 +37,9 @@ def encode_result(result: ToolResult) -> str:
             "message": failure.message,
             "retriable": failure.retriable,
         },
-        "data": None if result.data is None else orjson.Fragment(peek(result.data)),
-        "metadata": orjson.Fragment(peek(result.metadata)),
-        "artifacts": orjson.Fragment(encoded_list(artifacts)),
+        "data": None if result.data is None else as_is(peek(result.data)),
+        "metadata": as_is(peek(result.metadata)),
+        "artifacts": as_is(encoded_list(artifacts)),
         "output": result.partial_output,
         "omitted": list(omitted(result)),
     }
@@ -44,14 +47,10 @@ def encode_result(result: ToolResult) -> str:
         return orjson.dumps(record).decode()
     except TypeError:  # a lone surrogate: content is cleaned at the seam, not before
         for key in ("content", "output"):
-            record[key] = _mended(cast("str", record[key]))
+            record[key] = mend(record[key])
         if failure is not None:
-            cast("dict[str, Any]", record["failure"])["message"] = _mended(failure.message)
+            record["failure"]["message"] = mend(failure.message)
         return orjson.dumps(record).decode()
-
-
-def _mended(text: str) -> str:
-    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def decode_result(text: str) -> ToolResult:
@@ -60,7 +59,8 @@ def decode_result(text: str) -> ToolResult:
     Raises `ContractViolation`, naming the path, for any other text.
     """
     try:
-        record = parse(text)
+        # The sender is our own, so any length is taken; each member is judged below.
+        record = parse(text, limit=None, depth=DEPTH + _FRAME_DEPTH)
     except BadText as error:
         raise ContractViolation("$", str(error)) from None
     if type(record) is not dict or set(cast("dict[str, object]", record)) != _KEYS:
@@ -73,7 +73,7 @@ def decode_result(text: str) -> ToolResult:
 
 def _decoded(record: dict[str, Any]) -> ToolResult:
     gone = tuple(str(name) for name in record["omitted"])
-    held = hold(encode(dict(record["metadata"])))
+    held = _object(record["metadata"])
     output = "".join((record["output"],))
     failure = record["failure"]
     if failure is not None:
@@ -84,10 +84,17 @@ def _decoded(record: dict[str, Any]) -> ToolResult:
             metadata=held,
         )
         return failed(error, output, gone)
-    data = None if record["data"] is None else hold(encode(record["data"]))
+    data = None if record["data"] is None else hold(encode(record["data"], root="data"))
     artifacts = tuple(stored(a["type"], a["label"], a["data"]) for a in record["artifacts"])
     content = "".join((record["content"],))
     return build(content, None, data, held, hold(artifacts), "", gone)
+
+
+def _object(value: object) -> RunOnly[Any]:
+    kind: type = type(value)
+    if kind is not dict:
+        raise TypeError
+    return hold(encode(value, root="metadata"))
 
 
 publish(globals(), "encode_result", "decode_result")

@@ -64,11 +64,13 @@ class RunOnly(Generic[T_co]):
         return bool(decode(held)) if type(held) is bytes else bool(held)
 
     def __eq__(self, other: object) -> bool:
-        if type(other) is RunOnly:
-            return self._peek() == cast("RunOnly[object]", other)._peek()
+        mine: object = self.value
+        if isinstance(other, RunOnly):
+            theirs: object = cast("RunOnly[object]", other).value
+            return mine == theirs
         if isinstance(other, tuple):
-            return self.value == list(cast("tuple[object, ...]", other))
-        return bool(self.value == other)
+            return mine == list(cast("tuple[object, ...]", other))
+        return mine == other
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -97,11 +99,15 @@ class RunOnly(Generic[T_co]):
 publish(globals(), "RunOnly")
 
 
+# Makes a value without asking its `__init__`, which refuses.
+blank: Callable[[type], Any] = object.__new__
+
+
 def hold(payload: bytes | tuple[Any, ...]) -> RunOnly[Any]:
     """Put an encoded JSON text, or a tuple of artifacts, behind a `RunOnly`."""
-    held: RunOnly[Any] = object.__new__(RunOnly)
+    held = blank(RunOnly)
     object.__setattr__(held, "_peek", lambda: payload)
-    return held
+    return cast("RunOnly[Any]", held)
 
 
 def peek(held: RunOnly[Any]) -> Any:  # noqa: ANN401 - bytes or a tuple, the caller knows which

@@ -28,6 +28,18 @@ def _hidden() -> re.Pattern[str]:
     return re.compile("[\x80-\x9f\u202a-\u202e\u2066-\u2069\U000e0000-\U000e007f\ud800-\udfff]")
 
 
+@cache
+def _surrogates() -> re.Pattern[str]:
+    import re
+
+    return re.compile("[\ud800-\udfff]")
+
+
+def mend(text: str) -> str:
+    """Return `text` with each lone surrogate replaced by U+FFFD, so that it encodes."""
+    return _surrogates().sub("\ufffd", text)
+
+
 def has_control(text: str) -> bool:
     """Tell whether ASCII `text` holds a control character other than tab and newline."""
     if len(text) < _SHORT:
@@ -76,7 +88,12 @@ def bound(text: str, limit: int = CONTENT_BYTES) -> tuple[str, bool]:
     return kept + mark[:limit].decode(), True
 
 
+def exact(text: str) -> str:
+    """Return the characters of `text` as a plain `str`, asking no method of a subclass."""
+    return str.__str__(text)
+
+
 def short(name: object, limit: int = NAME_CHARACTERS) -> str:
     """Return a name chosen by somebody else, cleaned to one line and cut to 64 characters."""
-    text = name if isinstance(name, str) else type(name).__name__
+    text = exact(name) if isinstance(name, str) else type(name).__name__
     return clean(text[: 2 * limit].replace("\n", "␊").replace("\t", "␉"))[:limit]
