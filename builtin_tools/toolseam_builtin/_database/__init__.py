@@ -1,6 +1,13 @@
 """Reading databases: one protocol, one gate, two engines. Tools know nothing below it."""
 
-from toolseam_builtin._database._cells import label_column, mask_json, one_line, show, show_row
+from toolseam_builtin._database._cells import (
+    engine_text,
+    label_column,
+    mask_json,
+    one_line,
+    show,
+    show_row,
+)
 from toolseam_builtin._database._faults import no_column, no_table, unavailable
 from toolseam_builtin._database._model import (
     Cell,
@@ -25,6 +32,7 @@ __all__ = [
     "Scalar",
     "Structure",
     "Table",
+    "engine_text",
     "label_column",
     "mask_json",
     "no_column",

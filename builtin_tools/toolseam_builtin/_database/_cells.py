@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, cast
 import attrs
 
 from toolseam import json_safe
-from toolseam.guards import is_sensitive_name
+from toolseam.guards import is_sensitive_name, mask_secrets
 from toolseam_builtin._database._model import Blob, Excerpt
 
 if TYPE_CHECKING:
@@ -49,6 +49,16 @@ class Shown:
 def one_line(text: str) -> str:
     """Return text with each line break as a visible sign, so that no value forges a line."""
     return _BREAKS.sub("↵", text)
+
+
+def engine_text(text: str) -> str:
+    """Return text that the engine stores (a default, a condition, a comment) fit to be shown."""
+    if len(text) > FETCH_CHARACTERS:
+        return f"({len(text):,} characters)"
+    masked, _ = mask_secrets(text)
+    cut = len(masked) > CELL_CHARACTERS
+    shown = f"{masked[:CELL_CHARACTERS]}… ({len(masked):,} characters)" if cut else masked
+    return one_line(shown)
 
 
 def names_field(column: str) -> bool:
@@ -101,8 +111,12 @@ def show(cell: Cell, column: Column, *, characters: int = CELL_CHARACTERS) -> Sh
     kind = _time_kind(column.type)
     if isinstance(cell, Excerpt):
         return _text(cell, kind, characters)
+    if isinstance(cell, bool):
+        return Shown("true" if cell else "false", cell)
     value = json_safe(cell)
     text = format(cell, "f") if isinstance(cell, Decimal) and cell.is_finite() else str(cell)
+    if len(text) > characters:
+        return _text(Excerpt(text, len(text)), kind, characters)
     return Shown(text, value, f"no {kind}, shown as stored" if kind else None)
 
 

@@ -47,22 +47,29 @@ class TableGate:
         plain = name.casefold()
         home = self.default_schema if schema is None else schema
         full = f"{home}.{name}".casefold()
-        if _matches(self.deny, plain, full):
-            return False
         own = {full, plain} if home == self.default_schema else {full}
-        named = any(_exact(pattern) and pattern.casefold() in own for pattern in self.allow)
-        if named or not self.allow:
-            return named or not self._protected(name, plain, full)
-        return _matches(self.allow, *own) and not self._protected(name, plain, full)
+        allowed = not self.allow or _matches(self.allow, *own)
+        return allowed and not self.denies(name, home)
+
+    def denies(self, name: str, schema: str | None = None) -> bool:
+        """Tell whether a table is denied, whatever else is allowed."""
+        plain = name.casefold()
+        home = self.default_schema if schema is None else schema
+        full = f"{home}.{name}".casefold()
+        if _matches(self.deny, plain, full):
+            return True
+        return self._protected(name, plain, full) and not self._listed(name, home)
 
     def names(self, name: str, schema: str | None = None) -> bool:
         """Tell whether the operator allowed this very name, wildcards aside."""
         home = self.default_schema if schema is None else schema
-        own = {f"{home}.{name}".casefold()}
-        if home == self.default_schema:
+        return self._listed(name, home) and not self.denies(name, home)
+
+    def _listed(self, name: str, schema: str) -> bool:
+        own = {f"{schema}.{name}".casefold()}
+        if schema == self.default_schema:
             own.add(name.casefold())
-        listed = any(_exact(pattern) and pattern.casefold() in own for pattern in self.allow)
-        return listed and self.permits(name, schema)
+        return any(_exact(pattern) and pattern.casefold() in own for pattern in self.allow)
 
     def _protected(self, name: str, plain: str, full: str) -> bool:
         if _matches(self.accounts, plain, full) or is_sensitive_name(name):

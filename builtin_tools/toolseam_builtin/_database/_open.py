@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from contextlib import contextmanager
+from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from toolseam_builtin._database._faults import Deadline, unavailable
@@ -11,7 +12,7 @@ from toolseam_builtin._database._gate import TableGate
 from toolseam_builtin._database._looking import is_sqlite, the_one_database
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Generator
     from pathlib import Path
 
     from toolseam_builtin._database._model import Database
@@ -31,7 +32,7 @@ _POSTGRES = frozenset(
 
 
 @contextmanager
-def open_database(workspace: Workspace, deadline: float | None = None) -> Iterator[Database]:
+def open_database(workspace: Workspace, deadline: float | None = None) -> Generator[Database]:
     """Open the workspace's database for reading, and close it afterwards.
 
     Args:
@@ -79,6 +80,8 @@ def _server(workspace: Workspace, scheme: str, rest: str, deadline: Deadline) ->
         )
     if scheme not in _POSTGRES:
         raise unavailable("workspace.database must be SQLite or PostgreSQL.")
+    if find_spec("psycopg") is None:
+        raise unavailable("PostgreSQL needs psycopg: pip install 'toolseam[sql]'.", "missing_extra")
     from toolseam_builtin._database._postgres import open_postgres
 
     return open_postgres(

@@ -18,18 +18,20 @@ PAGE_BYTES = 44_000
 class Page:
     """Lines of text, cells of a table and rows of data that say the same.
 
-    `take` refuses a row that does not fit any more, so that nothing is cut in the middle.
+    `take` refuses a row that does not fit into `budget` bytes any more, so that nothing is cut in
+    the middle.
     """
 
     lines: list[str] = attrs.field(factory=list[str])
     cells: list[list[str]] = attrs.field(factory=list[list[str]])
     rows: list[list[object]] = attrs.field(factory=list[list[object]])
+    budget: int = PAGE_BYTES
     _used: int = 0
 
     def take(self, lines: Sequence[str], cells: Sequence[str], row: Sequence[object]) -> bool:
         """Add one row in its three forms, or return `False` if the page is full."""
         used = self._used + max(_size(lines), _size(cells), _size(row))
-        if used > PAGE_BYTES and self.cells:
+        if used > self.budget and self.cells:
             return False
         self._used = used
         self.lines += lines

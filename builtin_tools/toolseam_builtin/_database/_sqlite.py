@@ -15,7 +15,7 @@ from toolseam_builtin._database._sqlite_guard import Guard
 from toolseam_builtin._database._sqlite_schema import Schema
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Generator
     from pathlib import Path
 
     from toolseam_builtin._database._gate import TableGate
@@ -90,14 +90,14 @@ class SqliteDatabase:
 
     def rows(self, query: Query) -> list[tuple[Cell, ...]]:
         """Return rows, each cell as the file holds it, whatever its column declares."""
-        cells = ", ".join(_cell(f"t.{quote(name)}") for name in query.columns) or "1, 1, 1"
+        cells = ", ".join(_cell(f"t.{quote(name)}") for name in query.columns) or "1"
         where, values = _where(query)
         order = ", ".join(f"t.{quote(name)}" for name in query.table.order())
         statement = f"SELECT {cells} FROM {quote(query.table.name)} AS t{where}"  # noqa: S608
         statement += (f" ORDER BY {order}" if order else "") + " LIMIT ? OFFSET ?"
         with self._reading(query.table):
             found = self._connection.execute(statement, (*values, query.limit, query.offset))
-            return [_row(row) for row in found]
+            return [_row(row) if query.columns else () for row in found]
 
     def count(self, query: Query) -> int | None:
         """Return how many rows match, `None` if counting takes more than a few seconds."""
@@ -140,7 +140,7 @@ class SqliteDatabase:
                 self._connection.execute(read).fetchone()
 
     @contextmanager
-    def _reading(self, table: Table) -> Iterator[None]:
+    def _reading(self, table: Table) -> Generator[None]:
         with self._translated(table.name):
             self._guard.sight = self._schema.sight(table)
             try:
@@ -149,7 +149,7 @@ class SqliteDatabase:
                 self._guard.sight = None
 
     @contextmanager
-    def _translated(self, name: str | None = None) -> Iterator[None]:
+    def _translated(self, name: str | None = None) -> Generator[None]:
         """Turn what the driver says into a refusal of ours; none of its text goes on."""
         self._guard.refused = False
         failure: ToolError | None = None

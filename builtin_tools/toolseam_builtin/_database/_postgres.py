@@ -1,0 +1,239 @@
+"""The PostgreSQL reader, on psycopg alone; imported only where psycopg is.
+
+Not on SQLAlchemy: cells are wanted as the server writes them, whatever their type, and structure
+from the catalogue in one transaction; what would be left of it is half a second of import.
+"""
+
+from __future__ import annotations
+
+import time
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import psycopg
+from psycopg.conninfo import conninfo_to_dict
+
+from toolseam import ErrorCode, ToolError
+from toolseam_builtin._database._faults import Deadline, no_table, too_late, unavailable
+from toolseam_builtin._database._model import Entry
+from toolseam_builtin._database._postgres_schema import Catalogue, Relation
+from toolseam_builtin._database._postgres_sql import kind_of, read_row, select, select_count
+
+if TYPE_CHECKING:
+    from collections.abc import Generator
+
+    from psycopg.sql import Composed
+
+    from toolseam_builtin._database._gate import TableGate
+    from toolseam_builtin._database._model import Cell, Query, Structure, Table
+
+_COUNT_SECONDS = 3.0
+_CONNECT_SECONDS = 5
+_OPTIONS = " ".join(
+    f"-c {setting}"
+    for setting in (
+        "default_transaction_read_only=on",
+        "search_path=pg_catalog",
+        "datestyle=ISO",
+        "intervalstyle=iso_8601",
+        "timezone=UTC",
+    )
+)
+_PRIVILEGED = """
+SELECT EXISTS (
+  SELECT FROM pg_roles r WHERE pg_has_role(session_user, r.oid, 'MEMBER')
+  AND (r.rolsuper OR r.rolcreaterole OR r.rolcreatedb OR r.rolreplication OR r.rolbypassrls
+    OR r.rolname IN ('pg_write_all_data', 'pg_execute_server_program', 'pg_read_server_files',
+                     'pg_write_server_files'))
+) OR EXISTS (
+  SELECT FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+  WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f')
+  AND n.nspname !~ '^pg_' AND n.nspname <> 'information_schema'
+  AND (pg_has_role(session_user, c.relowner, 'MEMBER')
+    OR has_table_privilege(session_user, c.oid, 'INSERT, UPDATE, DELETE, TRUNCATE')
+    OR has_any_column_privilege(session_user, c.oid, 'INSERT, UPDATE'))
+)
+"""
+_RESTRICT = """
+SELECT set_config(name, %s, true) FROM pg_settings WHERE name = 'restrict_nonsystem_relation_kind'
+"""
+
+
+def open_postgres(
+    url: str, gate: TableGate, deadline: Deadline, *, privileged: bool = False
+) -> PostgresDatabase:
+    """Connect for reading.
+
+    Args:
+        url: as libpq takes it, beginning with `postgresql://`.
+        gate: which tables may be read.
+        deadline: for all that is done with the connection.
+        privileged: accept a role that may do more than read.
+
+    Raises `ToolError` `unavailable` without a server, or, with the reason `privileged_role`, for
+    a role that may do more than read.
+    """
+    title, connection = _connect(url, deadline)
+    try:
+        return PostgresDatabase(connection, title, gate, deadline, privileged=privileged)
+    except BaseException:
+        connection.close()
+        raise
+
+
+class PostgresDatabase:
+    """One read-only transaction, behind the table gate."""
+
+    dialect = "PostgreSQL"
+    default_schema = "public"
+
+    def __init__(
+        self,
+        connection: psycopg.Connection[tuple[Any, ...]],
+        title: str,
+        gate: TableGate,
+        deadline: Deadline,
+        *,
+        privileged: bool,
+    ) -> None:
+        self._connection = connection
+        self._deadline = deadline
+        self._title = title
+        with self._translated():
+            if not privileged and self._fetch(_PRIVILEGED)[0][0]:
+                raise unavailable(
+                    f"The role for {title} may do more than read; give workspace.database one"
+                    " that has SELECT only.",
+                    "privileged_role",
+                )
+            self._fetch(_RESTRICT, "view, foreign-table")
+            self._catalogue = Catalogue(self._fetch, gate, self.default_schema)
+
+    def tables(self, schema: str | None = None, *, count: bool = True) -> list[Entry]:
+        """Return the readable tables, and the views that the operator allows by name."""
+        wanted = None if schema is None else schema.casefold()
+        return [
+            Entry(
+                relation.name,
+                relation.schema,
+                relation.title,
+                relation.kind,
+                relation.rows if count else None,
+                comment=relation.comment,
+            )
+            for relation in self._catalogue.relations
+            if wanted in {None, relation.schema.casefold()}
+        ]
+
+    def table(self, name: str) -> Table:
+        """Return one table by its name, or by `schema.name`."""
+        with self._translated(name):
+            return self._catalogue.table(self._relation(name))
+
+    def structure(self, table: Table) -> Structure:
+        """Return keys, indexes and conditions of a table."""
+        with self._translated(table.title):
+            return self._catalogue.structure(self._relation(table.title))
+
+    def rows(self, query: Query) -> list[tuple[Cell, ...]]:
+        """Return rows, each cell as the server writes it."""
+        kinds = [kind_of(query.table.column(name)) for name in query.columns]
+        statement, values = select(query, kinds)
+        with self._translated(query.table.title):
+            found = self._read(query.table, statement, *values)
+        return [read_row(row, kinds) for row in found]
+
+    def count(self, query: Query) -> int | None:
+        """Return how many rows match, `None` if counting takes more than a few seconds."""
+        statement, values = select_count(query)
+        self._deadline.near = time.monotonic() + _COUNT_SECONDS
+        try:
+            # A savepoint: a count that is given up must not end the transaction.
+            with self._translated(query.table.title), self._connection.transaction():
+                return int(self._read(query.table, statement, *values)[0][0])
+        except ToolError as failure:
+            if failure.code is ErrorCode.TIMEOUT and self._deadline.left():
+                return None
+            raise
+        finally:
+            self._deadline.near = None
+
+    def close(self) -> None:
+        """End the transaction and close the connection."""
+        self._connection.close()
+
+    def _relation(self, name: str) -> Relation:
+        relation = self._catalogue.resolve(name)
+        if relation is None:
+            raise no_table(name, self._catalogue.titles())
+        return relation
+
+    def _read(self, table: Table, statement: Composed, *values: object) -> list[tuple[Any, ...]]:
+        restricted = {"table": "view, foreign-table", "foreign table": "view"}
+        self._fetch(_RESTRICT, restricted.get(table.kind, ""))
+        return self._fetch(statement, *values)
+
+    def _fetch(self, statement: Composed | str, *values: object) -> list[tuple[Any, ...]]:
+        left = self._deadline.left()
+        if self._deadline.near is not None:
+            left = min(left, self._deadline.near - time.monotonic())
+        if left <= 0:
+            raise too_late()
+        limit = f"SET LOCAL statement_timeout = {max(1, int(left * 1000))}"
+        with self._connection.cursor() as cursor:
+            cursor.execute(limit.encode())
+            cursor.execute(
+                statement.encode() if isinstance(statement, str) else statement, values or None
+            )
+            return cursor.fetchall()
+
+    @contextmanager
+    def _translated(self, name: str | None = None) -> Generator[None]:
+        """Turn what the driver says into a refusal of ours; none of its text goes on."""
+        failure: ToolError | None = None
+        try:
+            yield
+        except psycopg.Error as error:
+            failure = self._refusal(error.sqlstate or "", name)
+        except UnicodeError:
+            failure = unavailable(f"{self._title} has text that is not in its own encoding.")
+        if failure is not None:
+            raise failure
+
+    def _refusal(self, state: str, name: str | None) -> ToolError:
+        if state == "57014" or self._deadline.passed():
+            return too_late()
+        if name is not None and state in {"42501", "42P01", "3F000"}:
+            return no_table(name, self._catalogue.titles())
+        if name is not None and (state[:2] == "22" or state in {"42883", "42725", "42804"}):
+            return ToolError(
+                f"A filter of {name} does not fit its column.", ErrorCode.INVALID_ARGUMENTS
+            )
+        if name is None or state[:2] in {"08", "57", ""}:
+            return unavailable(f"{self._title} cannot be read.")
+        return unavailable(f"PostgreSQL cannot read {name}.")
+
+
+def _connect(url: str, deadline: Deadline) -> tuple[str, psycopg.Connection[tuple[Any, ...]]]:
+    title = "the PostgreSQL database"
+    found: psycopg.Connection[tuple[Any, ...]] | None = None
+    try:
+        parts = conninfo_to_dict(url)
+        title = f"PostgreSQL on {parts.get('host', 'the default host')}/{parts.get('dbname', '')}"
+        found = psycopg.connect(
+            url,
+            options=_OPTIONS,
+            connect_timeout=max(2, min(_CONNECT_SECONDS, int(deadline.left()))),
+            tcp_user_timeout=max(1, int(deadline.left() * 1000)),
+            application_name="toolseam",
+            client_encoding="utf8",
+        )
+        found.read_only = True
+        found.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
+    except (psycopg.Error, UnicodeError, ValueError):
+        if found is not None:
+            found.close()
+        found = None
+    if found is None:
+        raise unavailable(f"{title} cannot be reached, or refuses the role.")
+    return title, found

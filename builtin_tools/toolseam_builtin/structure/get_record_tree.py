@@ -1,0 +1,265 @@
+"""`get_record_tree`: the outline of a table whose records have parents in the same table."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import attrs
+
+from toolseam import (
+    Arg,
+    DataClass,
+    Effect,
+    ErrorCode,
+    ToolArtifact,
+    ToolContext,
+    ToolError,
+    ToolResult,
+    ToolSpec,
+    hookimpl,
+)
+from toolseam_builtin._database import (
+    Column,
+    Database,
+    Page,
+    Query,
+    Table,
+    label_column,
+    one_line,
+    open_database,
+    show_row,
+    unavailable,
+)
+from toolseam_builtin.workspace import TableSettings, Workspace
+
+_NODES = 200
+_ROWS = 20_000
+_NAMED = 10
+_COLUMNS = ("depth", "key", "label", "parent")
+
+
+@attrs.frozen
+class Arguments:
+    """What `get_record_tree` is asked."""
+
+    table: Annotated[str, Arg("A self-referencing table.", min_length=1, max_length=200)]
+    root: Annotated[
+        str | None, Arg("The key to begin with; all roots by default.", max_length=200)
+    ] = None
+    depth: Annotated[int, Arg("How many levels.", ge=1, le=5)] = 3
+
+
+@attrs.frozen
+class Node:
+    """One record: its key, the key of its parent, its label, all as an answer shows them."""
+
+    key: str
+    parent: str | None
+    label: str
+
+
+@attrs.frozen
+class Forest:
+    """All records that were read, in key order, and how many there are in all."""
+
+    title: str
+    nodes: dict[str, Node]
+    children: dict[str, list[str]]
+    total: int | None
+
+    @property
+    def complete(self) -> bool:
+        """Whether nothing is missing, so that orphans and cycles can be told."""
+        return self.total == len(self.nodes)
+
+
+@attrs.frozen
+class Answer:
+    """The same facts as text, as a table and as data."""
+
+    text: str
+    cells: list[list[str]]
+    data: dict[str, object]
+    warnings: list[str]
+
+
+@hookimpl
+def tool_spec() -> ToolSpec:
+    """Describe the tool."""
+    return ToolSpec(
+        name="get_record_tree",
+        description=(
+            "Outline the records of a table that refers to itself (pages, categories, threads),"
+            " at most 200 of them; cycles and orphans are reported."
+        ),
+        parameters=Arguments,
+        effect=Effect.READ_ONLY,
+        data_class=DataClass.EDITOR_CONTENT,
+        group="structure",
+        settings=Workspace,
+    )
+
+
+@hookimpl
+def execute(arguments: Arguments, context: ToolContext) -> ToolResult:
+    """Outline the records."""
+    workspace: Workspace = context.settings
+    with open_database(workspace, context.deadline) as database:
+        table = database.table(arguments.table)
+        forest = read_forest(database, table, workspace.table_settings(table.name))
+    answer = compose(forest, arguments)
+    return ToolResult.text(
+        answer.text,
+        ToolArtifact.table(f"{table.title} tree", _COLUMNS, answer.cells),
+        data=answer.data,
+        metadata={"warnings": answer.warnings} if answer.warnings else None,
+    )
+
+
+def read_forest(database: Database, table: Table, settings: TableSettings) -> Forest:
+    """Read keys, parents and labels of a table, at most 20,000 records."""
+    parent, target = _reference(database, table, settings)
+    label = label_column(table, settings.label)
+    wanted = [target, parent, *table.naming(), *filter(None, [label])]
+    names = tuple(dict.fromkeys(wanted))
+    query = Query(table, names, limit=_ROWS)
+    columns = tuple(table.column(name) or Column(name, "integer") for name in names)
+    nodes: dict[str, Node] = {}
+    children: dict[str, list[str]] = {}
+    for row in database.rows(query):
+        found = zip(names, show_row(table, columns, row), strict=True)
+        shown = dict(found)
+        above = shown[parent]
+        key = shown[target].text
+        up = None if above.value is None else above.text
+        nodes[key] = Node(key, up, shown[label].text if label else "")
+        if up is not None:
+            children.setdefault(up, []).append(key)
+    return Forest(table.title, nodes, children, database.count(query))
+
+
+def _reference(database: Database, table: Table, settings: TableSettings) -> tuple[str, str]:
+    """Return the column that refers to the parent and the column that it refers to."""
+    own = [
+        (key.columns[0], key.target[0])
+        for key in database.structure(table).foreign_keys
+        if key.table == table.title and len(key.columns) == 1 and len(key.target) == 1
+    ]
+    if settings.parent is not None:
+        named = table.column(settings.parent)
+        name = settings.parent if named is None else named.name
+        own = [pair for pair in own if pair[0] == name] or [
+            (name, table.primary_key[0]) for _ in table.primary_key if len(table.primary_key) == 1
+        ]
+    readable = {column.name for column in table.readable()}
+    found = [pair for pair in own if readable.issuperset(pair)]
+    if len(found) != 1:
+        problem = "no column that refers" if not found else "several columns that refer"
+        raise unavailable(
+            f"{table.title} has {problem} to its own records; name one:"
+            f' parent = "..." in the table [workspace.tables.{table.name}].'
+        )
+    return found[0]
+
+
+def compose(forest: Forest, arguments: Arguments) -> Answer:
+    """Say the outline as text, table and data, in one pass."""
+    page = Page()
+    roots = _roots(forest, arguments.root)
+    pending = [(key, 0) for key in reversed(roots)]
+    seen: set[str] = set()
+    below = left = 0
+    while pending:
+        key, depth = pending.pop()
+        if key in seen:
+            continue
+        seen.add(key)
+        node = forest.nodes[key]
+        gone = f" (parent {node.parent} is gone)" if _orphan(forest, node) else ""
+        label = f" {node.label}" if node.label else ""
+        line = f"{'  ' * depth}- {one_line(forest.title)}:{key}{label}{gone}"
+        cells = [str(depth), key, node.label, node.parent or ""]
+        full = len(page.cells) >= _NODES
+        if full or not page.take([line], cells, [depth, key, node.label, node.parent]):
+            left = 1 + sum(1 for other, _ in pending if other not in seen)
+            break
+        under = forest.children.get(key, [])
+        if depth + 1 < arguments.depth:
+            pending += [(child, depth + 1) for child in reversed(under)]
+        elif any(child not in seen for child in under):
+            page.lines[-1] += f" (+{len(under)} below)"
+            below += len(under)
+    warnings = _warnings(forest)
+    lines = [_heading(forest, page, arguments), *page.lines]
+    if below:
+        lines.append(f"{below:,} children lie deeper; `root` or a larger `depth` shows them.")
+    if left:
+        lines.append(f"The outline is full; at least {left:,} further: begin with a `root`.")
+    data: dict[str, object] = {
+        "table": forest.title,
+        "total": forest.total,
+        "columns": list(_COLUMNS),
+        "rows": page.rows,
+        "complete": not below and not left,
+    }
+    text = "\n".join([*lines, *(f"Warning: {one_line(warning)}" for warning in warnings)])
+    return Answer(text, page.cells, data, warnings)
+
+
+def _roots(forest: Forest, root: str | None) -> list[str]:
+    if root is not None:
+        if root not in forest.nodes:
+            raise ToolError(f"{forest.title} has no record {root!r}.", ErrorCode.NOT_FOUND)
+        return [root]
+    roots = [key for key, node in forest.nodes.items() if node.parent is None]
+    orphans = [key for key, node in forest.nodes.items() if _orphan(forest, node)]
+    return [*roots, *orphans, *(cycle[0] for cycle in _cycles(forest))]
+
+
+def _orphan(forest: Forest, node: Node) -> bool:
+    return node.parent is not None and node.parent not in forest.nodes
+
+
+def _cycles(forest: Forest) -> list[list[str]]:
+    """Return each circle of records that are their own ancestors, in key order."""
+    done: set[str] = set()
+    cycles: list[list[str]] = []
+    for start in forest.nodes:
+        path: dict[str, None] = {}
+        key: str | None = start
+        while key is not None and key in forest.nodes and key not in done and key not in path:
+            path[key] = None
+            key = forest.nodes[key].parent
+        if key is not None and key in path:
+            members = list(path)
+            cycles.append(members[members.index(key) :])
+        done.update(path)
+    return cycles
+
+
+def _warnings(forest: Forest) -> list[str]:
+    if not forest.complete:
+        read = f"only the first {len(forest.nodes):,} records in key order were read"
+        return [f"{read}; orphans and cycles are uncertain"]
+    orphans = [key for key, node in forest.nodes.items() if _orphan(forest, node)]
+    warnings = [f"cycle: {' → '.join([*_some(c), c[0]])}" for c in _cycles(forest)[:_NAMED]]
+    if orphans:
+        warnings.append(
+            f"{len(orphans):,} orphans, their parent is gone: {', '.join(_some(orphans))}"
+        )
+    return warnings
+
+
+def _some(keys: list[str]) -> list[str]:
+    return keys if len(keys) <= _NAMED else [*keys[:_NAMED], "…"]
+
+
+def _heading(forest: Forest, page: Page, arguments: Arguments) -> str:
+    total = "an uncounted number of" if forest.total is None else f"{forest.total:,}"
+    start = "" if arguments.root is None else f" from {one_line(arguments.root)}"
+    above = None if arguments.root is None else forest.nodes[arguments.root].parent
+    under = "" if above is None else f", whose parent is {above},"
+    depths = ", ".join(sorted({cells[0] for cells in page.cells}))
+    levels = f" at depth {depths}" if depths else ""
+    count = f"{len(page.cells):,}"
+    return f"{one_line(forest.title)}: {total} records, shown {count}{start}{under}{levels}."

@@ -1,0 +1,182 @@
+"""`get_table_schema`: columns, keys, indexes and conditions of one table."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import attrs
+
+from toolseam import (
+    Arg,
+    DataClass,
+    Effect,
+    ToolArtifact,
+    ToolContext,
+    ToolResult,
+    ToolSpec,
+    hookimpl,
+)
+from toolseam_builtin._database import (
+    Column,
+    Page,
+    Structure,
+    Table,
+    engine_text,
+    one_line,
+    open_database,
+)
+from toolseam_builtin.workspace import Workspace
+
+_COLUMNS = ("column", "type", "notes")
+_PARTS = ("part", "name", "columns", "refers to")
+_HALF = 22_000
+_HIDDEN_TABLE = "a table that is not readable"
+
+
+@attrs.frozen
+class Arguments:
+    """What `get_table_schema` is asked."""
+
+    table: Annotated[str, Arg("A table or view, or schema.table.", min_length=1, max_length=200)]
+
+
+@attrs.frozen
+class Answer:
+    """The same facts as text, as two tables and as data."""
+
+    text: str
+    columns: list[list[str]]
+    parts: list[list[str]]
+    data: dict[str, object]
+
+
+@hookimpl
+def tool_spec() -> ToolSpec:
+    """Describe the tool."""
+    return ToolSpec(
+        name="get_table_schema",
+        description=(
+            "Describe one table or view of the workspace's database: columns with types and"
+            " defaults, primary key, foreign keys both ways, unique, checks and indexes."
+        ),
+        parameters=Arguments,
+        effect=Effect.READ_ONLY,
+        data_class=DataClass.EDITOR_CONTENT,
+        group="structure",
+        settings=Workspace,
+    )
+
+
+@hookimpl
+def execute(arguments: Arguments, context: ToolContext) -> ToolResult:
+    """Describe the table."""
+    with open_database(context.settings, context.deadline) as database:
+        table = database.table(arguments.table)
+        structure = database.structure(table)
+    answer = compose(table, structure)
+    return ToolResult.text(
+        answer.text,
+        ToolArtifact.table(f"{table.title} columns", _COLUMNS, answer.columns, fit=True),
+        ToolArtifact.table(f"{table.title} keys", _PARTS, answer.parts, fit=True),
+        data=answer.data,
+    )
+
+
+def compose(table: Table, structure: Structure) -> Answer:
+    """Say the table as text, tables and data, in one pass."""
+    page, described = Page(budget=_HALF), list[dict[str, object]]()
+    for column in table.columns:
+        name, kind, notes = one_line(column.name), engine_text(column.type), _notes(table, column)
+        line = f"- {name}: {', '.join([kind, *notes])}"
+        fact = _fact(table, column)
+        if not page.take([line], [name, kind, ", ".join(notes)], list(fact.values())):
+            break
+        described.append(fact)
+    parts = Page(budget=_HALF)
+    rows = [*_keys(table, structure), *_conditions(structure)]
+    for row in rows:
+        label, name, columns, target = map(engine_text, row)
+        arrow = f" → {target}" if target else ""
+        line = f"- {label}{f' {name}' if name else ''}: {columns}{arrow}"
+        if not parts.take([line], [label, name, columns, target], row):
+            break
+    lines = [_heading(table), *page.lines]
+    lines += _left(len(page.cells), len(table.columns), "columns")
+    lines += [*parts.lines, *_left(len(parts.cells), len(rows), "keys and conditions")]
+    data: dict[str, object] = {
+        "table": table.title,
+        "kind": table.kind,
+        "comment": table.comment and engine_text(table.comment),
+        "columns": described,
+        "keys": {"columns": list(_PARTS), "rows": parts.rows},
+        "notes": list(structure.notes),
+    }
+    return Answer("\n".join([*lines, *structure.notes]), page.cells, parts.cells, data)
+
+
+def _heading(table: Table) -> str:
+    count = len(table.columns)
+    comment = f" {engine_text(table.comment)}" if table.comment else ""
+    columns = f"{count:,} column{'' if count == 1 else 's'}"
+    return f"{one_line(table.title)}: {table.kind}, {columns}.{comment}"
+
+
+def _left(shown: int, total: int, what: str) -> list[str]:
+    return [f"{total - shown:,} further {what} do not fit."] if shown < total else []
+
+
+def _notes(table: Table, column: Column) -> list[str]:
+    notes = ["primary key"] if column.name in table.primary_key else []
+    if not column.nullable and not notes:
+        notes.append("not null")
+    if column.generated:
+        expression = engine_text(column.expression) if column.expression else ""
+        notes.append(f"generated as {expression}" if expression else "generated")
+    if column.default is not None:
+        notes.append(f"default {engine_text(column.default)}")
+    if column.sensitive:
+        notes.append("sensitive, never shown")
+    if column.comment and not column.sensitive:
+        notes.append(engine_text(column.comment))
+    return notes
+
+
+def _fact(table: Table, column: Column) -> dict[str, object]:
+    return {
+        "name": column.name,
+        "type": engine_text(column.type),
+        "nullable": column.nullable,
+        "primary_key": column.name in table.primary_key,
+        "default": None if column.default is None else engine_text(column.default),
+        "generated": column.generated,
+        "expression": column.expression and engine_text(column.expression),
+        "sensitive": column.sensitive,
+    }
+
+
+def _keys(table: Table, structure: Structure) -> list[tuple[str, str, str, str]]:
+    rows = [("primary key", "", _listed(table.primary_key), "")] if table.primary_key else []
+    for key in structure.foreign_keys:
+        there = f"{key.table}({_listed(key.target)})" if key.table else _HIDDEN_TABLE
+        rows.append(("foreign key", "", _listed(key.columns), there))
+    rows += [
+        ("referenced by", "", _listed(key.columns), f"{key.table}({_listed(key.target)})")
+        for key in structure.referenced_by
+    ]
+    return rows
+
+
+def _conditions(structure: Structure) -> list[tuple[str, str, str, str]]:
+    rows: list[tuple[str, str, str, str]] = []
+    for index in structure.indexes:
+        label = "unique" if index.constraint else "unique index" if index.unique else "index"
+        label = f"partial {label}" if index.partial else label
+        rows.append((label, index.name, _listed(index.columns), ""))
+    for check in structure.checks:
+        text = "a condition on a sensitive column" if check.text is None else check.text
+        rows.append(("check", check.name or "", text, ""))
+    return rows
+
+
+def _listed(names: tuple[str | None, ...]) -> str:
+    return ", ".join("an expression" if name is None else name for name in names)

@@ -1,0 +1,116 @@
+"""`list_tables`: every table and view that may be read."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import attrs
+
+from toolseam import (
+    Arg,
+    DataClass,
+    Effect,
+    ToolArtifact,
+    ToolContext,
+    ToolResult,
+    ToolSpec,
+    hookimpl,
+)
+from toolseam_builtin._database import Entry, Page, engine_text, one_line, open_database
+from toolseam_builtin.workspace import Workspace
+
+_COLUMNS = ("name", "kind", "rows", "comment")
+
+
+@attrs.frozen
+class Arguments:
+    """What `list_tables` is asked."""
+
+    filter: Annotated[
+        str | None, Arg("Only names that hold this, whatever the case.", max_length=200)
+    ] = None
+    schema: Annotated[str | None, Arg("Only this schema.", max_length=200)] = None
+
+
+@attrs.frozen
+class Answer:
+    """The same facts as text, as a table and as data."""
+
+    text: str
+    cells: list[list[str]]
+    data: dict[str, object]
+    warnings: list[str]
+
+
+@hookimpl
+def tool_spec() -> ToolSpec:
+    """Describe the tool."""
+    return ToolSpec(
+        name="list_tables",
+        description=(
+            "List the readable tables and views of the workspace's database with kind,"
+            " estimated number of rows and comment."
+        ),
+        parameters=Arguments,
+        effect=Effect.READ_ONLY,
+        data_class=DataClass.EDITOR_CONTENT,
+        group="structure",
+        settings=Workspace,
+    )
+
+
+@hookimpl
+def execute(arguments: Arguments, context: ToolContext) -> ToolResult:
+    """List the tables."""
+    with open_database(context.settings, context.deadline) as database:
+        entries = database.tables(arguments.schema)
+        dialect = database.dialect
+    answer = compose(dialect, entries, arguments)
+    return ToolResult.text(
+        answer.text,
+        ToolArtifact.table("tables", _COLUMNS, answer.cells),
+        data=answer.data,
+        metadata={"warnings": answer.warnings} if answer.warnings else None,
+    )
+
+
+def compose(dialect: str, entries: list[Entry], arguments: Arguments) -> Answer:
+    """Say the entries that match as text, table and data, in one pass."""
+    wanted = (arguments.filter or "").casefold()
+    matching = [entry for entry in entries if wanted in entry.title.casefold()]
+    page = Page()
+    warnings: list[str] = []
+    for entry in matching:
+        name, comment = one_line(entry.title), engine_text(entry.comment or "")
+        rows = _rows(entry)
+        notes = [part for part in (entry.kind, f"{rows} rows" if rows else "", comment) if part]
+        row = [entry.title, entry.kind, entry.rows, entry.comment and comment]
+        if not page.take([f"- {name}: {', '.join(notes)}"], [name, entry.kind, rows, comment], row):
+            break
+        if entry.fault is not None:
+            warnings.append(entry.fault)
+    lines = [_heading(dialect, len(entries), len(matching), arguments), *page.lines]
+    count = len(page.cells)
+    if count < len(matching):
+        lines.append(f"Shown are the first {count:,}; a narrower filter shows the others.")
+    lines += [f"Warning: {one_line(warning)}" for warning in warnings]
+    data: dict[str, object] = {
+        "dialect": dialect,
+        "total": len(matching),
+        "columns": list(_COLUMNS),
+        "rows": page.rows,
+    }
+    return Answer("\n".join(lines), page.cells, data, warnings)
+
+
+def _heading(dialect: str, total: int, matching: int, arguments: Arguments) -> str:
+    parts = f"{total:,} readable table{'' if total == 1 else 's'} and views"
+    place = f" in schema {one_line(arguments.schema)!r}" if arguments.schema else ""
+    chosen = f", {matching:,} with {arguments.filter!r} in the name" if arguments.filter else ""
+    return f"{dialect}: {parts}{place}{chosen}."
+
+
+def _rows(entry: Entry) -> str:
+    if entry.rows is None:
+        return ""
+    return f"more than {entry.rows:,}" if entry.at_least else f"{entry.rows:,}"
