@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Generator
     from typing import TextIO
 
+    from typing_extensions import Buffer
+
     from toolseam._entrypoints import Record
 
 CONTRACT_WINDOW: Final = frozenset({"1"})
@@ -42,8 +44,7 @@ def load(record: Record) -> tuple[Record, object | None]:
     if record.status != "found":
         return record, None
     module, _, attribute = record.value.partition(":")
-    sink = _Sink()
-    with _quiet(sink):
+    with _quiet() as dropped:
         try:
             if elsewhere := _elsewhere(record, module):
                 return record.with_status("broken", "module_elsewhere", elsewhere), None
@@ -61,43 +62,61 @@ def load(record: Record) -> tuple[Record, object | None]:
             return record.with_status("broken", "import_failed", detail), None
     if fault is not None:
         return fault, None
-    printed = f"printed {sink.count} characters while being imported" if sink.count else ""
+    printed = f"printed {dropped.count} bytes while being imported" if dropped.count else ""
     return record.with_status("ready", "", printed), plugin
 
 
-class _Sink(io.TextIOBase):
-    """Drops and counts what is written."""
+class _Drop(io.BufferedIOBase):
+    """Takes bytes, counts them and keeps none."""
+
+    name = "<dropped>"
 
     def __init__(self) -> None:
         self.count = 0
 
-    def write(self, text: str, /) -> int:
-        self.count += len(text)
-        return len(text)
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: Buffer, /) -> int:
+        size = memoryview(data).nbytes
+        self.count += size
+        return size
 
 
-class _OneThread(io.TextIOBase):
-    """Stands for stdout while a plugin is imported; threads other than the importer keep it."""
+class _Muffled(io.TextIOWrapper):
+    """Stands for stdout while a plugin is imported: a protocol or a pipe may live there.
 
-    def __init__(self, sink: _Sink, before: TextIO) -> None:
-        self._sink = sink
+    What the importing thread writes is dropped. Other threads keep stdout, and so does a plugin
+    that held on to this object, once the import is over.
+    """
+
+    def __init__(self, before: TextIO) -> None:
+        self.dropped = _Drop()
+        super().__init__(self.dropped, "utf-8", "backslashreplace", write_through=True)
         self._before = before
-        self._importer = threading.get_ident()
+        self._importer: int | None = threading.get_ident()
 
     def write(self, text: str, /) -> int:
-        mine = threading.get_ident() == self._importer
-        return (self._sink if mine else self._before).write(text)
+        if threading.get_ident() == self._importer:
+            return super().write(text)
+        return self._before.write(text)
 
     def flush(self) -> None:
         if threading.get_ident() != self._importer:
             self._before.flush()
 
+    def release(self) -> None:
+        self._importer = None
+
 
 @contextlib.contextmanager
-def _quiet(sink: _Sink) -> Generator[None]:
-    """Keep what an import prints off our stdout: a protocol or a pipe may live there."""
-    with contextlib.redirect_stdout(_OneThread(sink, sys.stdout)):
-        yield
+def _quiet() -> Generator[_Drop]:
+    muffled = _Muffled(sys.stdout)
+    try:
+        with contextlib.redirect_stdout(muffled):
+            yield muffled.dropped
+    finally:
+        muffled.release()
 
 
 def _incompatible(record: Record, plugin: object) -> Record | None:

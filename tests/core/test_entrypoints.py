@@ -11,9 +11,9 @@ import importlib_metadata
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support.dist_info import tools, write_dist
 
 import toolseam
+from support.dist_info import tools, write_dist
 from toolseam._entrypoints import Record, canonical, safe_path, scan
 
 SPELLINGS = {
@@ -43,15 +43,13 @@ def entry_point_files(draw: st.DrawFn) -> str:
 def paths(draw: st.DrawFn) -> list[dict[str, tuple[str, bool, str]]]:
     """Draw path entries: distributions by canonical name, with folder name, kind and text."""
     layout = st.dictionaries(st.sampled_from(sorted(SPELLINGS)), st.booleans(), max_size=3)
-    entries = []
-    for kinds in draw(st.lists(layout, max_size=3)):
-        entries.append(
-            {
-                name: (draw(st.sampled_from(SPELLINGS[name])), egg, draw(entry_point_files()))
-                for name, egg in kinds.items()
-            }
-        )
-    return entries
+    return [
+        {
+            name: (draw(st.sampled_from(SPELLINGS[name])), egg, draw(entry_point_files()))
+            for name, egg in kinds.items()
+        }
+        for kinds in draw(st.lists(layout, max_size=3))
+    ]
 
 
 def expected(path: list[str]) -> set[tuple[str, str, str, str]]:

@@ -88,8 +88,10 @@ def make_environment(folder: Path, projects: Iterable[str]) -> Environment:
             installed.append(wheel)
     pip = next((Path(ensurepip.__file__).parent / "_bundled").glob("pip-*.whl"))
     done = subprocess.run(
-        [environment.python, pip / "pip", "install", "--quiet", "--no-index", "--no-deps"]
-        + ["--no-compile", "--disable-pip-version-check", *installed],
+        [
+            *(environment.python, pip / "pip", "install", "--quiet", "--no-index", "--no-deps"),
+            *("--no-compile", "--disable-pip-version-check", *installed),
+        ],
         capture_output=True,
         text=True,
         check=False,

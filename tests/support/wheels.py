@@ -12,8 +12,10 @@ WHEEL = "Wheel-Version: 1.0\nGenerator: toolseam-tests\nRoot-Is-Purelib: true\nT
 
 
 def build_wheel(project: Path, into: Path) -> Path:
-    """Pack the pure-Python `project` as its pyproject.toml says; an `entry_points.txt` beside it
-    stands in for what the project says, to make metadata that no build tool would write.
+    """Pack a pure-Python project as its pyproject.toml says.
+
+    An `entry_points.txt` beside it stands in for what the project says, to make metadata that no
+    build tool would write.
     """
     table = tomllib.loads((project / "pyproject.toml").read_text())
     about = table["project"]
