@@ -36,7 +36,7 @@ class Settings:
     operator: OperatorSettings
     workspace: WorkspaceSettings
     folder: Path | None
-    operator_file: Path
+    operator_file: Path | None
     workspace_file: Path | None
     workspace_trusted: bool
     tools: Mapping[str, ToolRules]
@@ -62,7 +62,7 @@ class Settings:
             SettingsError: there is no such set.
         """
         operator, workspace = self.words
-        file = str(self.operator_file)
+        file = None if self.operator_file is None else str(self.operator_file)
         return make_selection(operator, workspace, file=file, plugin_set=plugin_set)
 
 
@@ -106,6 +106,28 @@ def load_settings(
         on_contract_error="stop" if "stop" in answers else "continue",
         enforce=operator.enforce,
         words=(words, local.table),
+    )
+
+
+def coded_settings(words: Mapping[str, Any] | None = None) -> Settings:
+    """Make settings of what host code says alone: no file is looked for.
+
+    Raises:
+        SettingsError: names the dotted key and what was expected.
+    """
+    operator = structure(words or {}, OperatorSettings, None)
+    return Settings(
+        operator=operator,
+        workspace=WorkspaceSettings(),
+        folder=None,
+        operator_file=None,
+        workspace_file=None,
+        workspace_trusted=False,
+        tools=operator.tools,
+        limits=operator.limits,
+        on_contract_error=operator.on_contract_error,
+        enforce=operator.enforce,
+        words=(words or {}, {}),
     )
 
 

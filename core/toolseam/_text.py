@@ -96,4 +96,5 @@ def exact(text: str) -> str:
 def short(name: object, limit: int = NAME_CHARACTERS) -> str:
     """Return a name chosen by somebody else, cleaned to one line and cut to 64 characters."""
     text = exact(name) if isinstance(name, str) else type(name).__name__
-    return clean(text[: 2 * limit].replace("\n", "␊").replace("\t", "␉"))[:limit]
+    # Cleaned first: a CR becomes a newline there, and a second line could forge a log entry.
+    return clean(text[: 2 * limit]).replace("\n", "␊").replace("\t", "␉")[:limit]

@@ -1,0 +1,297 @@
+"""From a plugin object to a bound tool: everything is verified at load, nothing at the call (§2).
+
+The bound tool is the only caller of the hook, and it judges every return (§5).
+"""
+
+from __future__ import annotations
+
+import inspect
+import threading
+from typing import TYPE_CHECKING, Any, cast
+
+import pluggy
+
+from toolseam._errors import ErrorCode, LoadError, ToolseamError
+from toolseam._hooks import PROJECT, ToolHooks
+from toolseam._jsontext import decode
+from toolseam._result import ToolError, ToolResult
+from toolseam._run_only import RunOnly, peek
+from toolseam._spec import ToolSpec
+from toolseam._text import short
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from toolseam._arguments import ArgumentReader
+    from toolseam._levels import DataClass, Effect
+
+MARK = f"{PROJECT}_impl"
+_TOOL_HOOKS = ("tool_spec", "execute", "preview")
+_PARAMETERS = {"tool_spec": (), "execute": ("arguments", "context"), "preview": ("arguments", "context")}
+
+
+class Broken(ToolseamError):
+    """A tool or a wrapper broke the contract: `path` and `reason` are for the step and the log."""
+
+    def __init__(
+        self, path: str, reason: str, *, ran: bool = True, wrapper: object | None = None
+    ) -> None:
+        super().__init__(f"{path}: {reason}")
+        self.path = path
+        self.reason = reason
+        self.ran = ran
+        self.wrapper = wrapper
+        self.recorded = False
+
+
+class BoundTool:
+    """One tool, ready to be called; `key` is the plugin object's identity."""
+
+    __slots__ = (
+        "_make",
+        "_promised",
+        "_reader",
+        "data_class",
+        "distribution",
+        "effect",
+        "execute",
+        "is_async",
+        "key",
+        "name",
+        "plugin",
+        "preview",
+        "reads",
+        "requires_admin",
+        "requires_approval",
+        "spec",
+        "timeout_s",
+        "turn",
+        "version",
+        "wants_context",
+    )
+
+    def __init__(self, plugin: object, spec: ToolSpec, distribution: str, version: str) -> None:
+        """Register `plugin`'s hooks in a `PluginManager` of their own."""
+        hooks = find_hooks(plugin)
+        box = _Box(hooks)
+        pm = pluggy.PluginManager(PROJECT)
+        pm.add_hookspecs(ToolHooks)
+        pm.register(box)
+        self.plugin = plugin
+        self.key = id(plugin)
+        self.spec = spec
+        self.name = spec.name
+        self.distribution = distribution
+        self.version = version
+        self.effect: Effect = spec.effect
+        self.data_class: DataClass = spec.data_class
+        self.requires_admin = spec.requires_admin
+        self.requires_approval = spec.requires_approval
+        self.reads = spec.effect == "read_only"
+        self.timeout_s = spec.timeout_s
+        self.execute: Callable[..., Any] = pm.hook.execute
+        self.is_async = inspect.iscoroutinefunction(hooks["execute"])
+        self.wants_context = "context" in inspect.signature(hooks["execute"]).parameters
+        self.preview: Callable[..., Any] | None = pm.hook.preview if "preview" in hooks else None
+        # Writes of one plugin object take turns: what breaks the contract is never run twice.
+        self.turn = threading.Lock()
+        self._reader: ArgumentReader | None = None
+        self._make: Callable[[dict[str, Any]], Any] | None = None
+        self._promised: Any = None
+
+    @property
+    def reader(self) -> ArgumentReader:
+        """What judges and copies the arguments; built at the first call."""
+        if self._reader is None:
+            from toolseam._arguments import ArgumentReader
+
+            self._reader = ArgumentReader(self.spec.schema)
+        return self._reader
+
+    @property
+    def make(self) -> Callable[[dict[str, Any]], Any] | None:
+        """What makes the attrs instance of validated arguments; None for a JSON Schema tool."""
+        if self._make is None and isinstance(self.spec.parameters, type):
+            from toolseam._structure import structurer
+
+            self._make = structurer(self.spec.parameters)
+        return self._make
+
+    def judge(self, value: object) -> ToolResult:
+        """Return what the hook gave if it is a sound result of this tool, else raise `Broken`."""
+        path, reason = fault_of(value)
+        if reason:
+            raise Broken(path, reason)
+        result = cast("ToolResult", value)
+        if self.spec.output_schema is not None and result.failure is None:
+            self._keep_promise(result)
+        return result
+
+    def _keep_promise(self, result: ToolResult) -> None:
+        if result.data is None:
+            raise Broken("data", "an output schema promises data, and there is none")
+        if self._promised is None:
+            from toolseam._validator import validator_for
+
+            self._promised = validator_for(self.spec.promised_schema or {})
+        fault = self._promised.first_error(decode(peek(result.data)))
+        if fault is not None:
+            path, rule, _ = fault
+            raise Broken(f"data{path[1:]}", f"breaks the output schema: {rule}")
+
+
+def fault_of(value: object) -> tuple[str, str]:
+    """Return the path and reason why `value` is no sound ToolResult, or two empty texts (§5)."""
+    if type(value) is not ToolResult:
+        _close(value)
+        return "$", f"{short(type(value).__name__)}, expected ToolResult"
+    try:
+        if (
+            type(value.content) is str
+            and type(value.metadata) is RunOnly
+            and type(value.artifacts) is RunOnly
+            and (value.data is None or type(value.data) is RunOnly)
+            and type(value.partial_output) is str
+        ):
+            failure = value.failure
+            if failure is None:
+                return "", ""
+            return _fault_of_failure(failure)
+    except AttributeError:
+        return "$", "a ToolResult that no factory has built"
+    return "$", "a ToolResult whose members were changed"
+
+
+def _fault_of_failure(failure: object) -> tuple[str, str]:
+    if type(failure) is not ToolError or type(failure.message) is not str:
+        return "failure", "a ToolResult whose members were changed"
+    if failure.code is ErrorCode.CONTRACT_ERROR:
+        return "failure.code", "only the framework issues contract_error"
+    if type(failure.code) is not ErrorCode or type(failure.metadata) is not RunOnly:
+        return "failure", "a ToolResult whose members were changed"
+    return "", ""
+
+
+def _close(value: object) -> None:
+    """Close a coroutine or generator that will never be awaited."""
+    if inspect.iscoroutine(value) or inspect.isgenerator(value):
+        try:
+            value.close()
+        except BaseException:  # noqa: BLE001, S110 - its own clean-up failed; it is dropped anyway
+            pass
+
+
+class _Box:
+    """What pluggy sees of a plugin: just its hooks, compared by identity."""
+
+    def __init__(self, hooks: dict[str, Callable[..., Any]]) -> None:
+        for name, function in hooks.items():
+            setattr(self, name, function)
+
+
+def bind(plugin: object, *, name: str | None, distribution: str, version: str) -> BoundTool:
+    """Verify a tool plugin and bind it, all or nothing (§2).
+
+    Raises `LoadError`, whose text is the reason, for anything that pluggy would skip in silence
+    or call wrongly, for a specification that is refused, and for a name that is not `name`.
+    """
+    hooks = find_hooks(plugin)
+    for needed in ("tool_spec", "execute"):
+        if needed not in hooks:
+            message = f"implements no {needed}; mark it with @hookimpl"
+            raise LoadError(message)
+    spec = _spec_of(hooks["tool_spec"])
+    if name is not None and spec.name != name:
+        message = f"the entry point is named {short(name)!r}, its tool {spec.name!r}; make them equal"
+        raise LoadError(message)
+    return BoundTool(plugin, spec, distribution, version)
+
+
+def _spec_of(tool_spec: Callable[[], object]) -> ToolSpec:
+    try:
+        spec = tool_spec()
+    except KeyboardInterrupt:
+        raise
+    except ToolseamError as error:
+        message = f"tool_spec is refused: {short(str(error), 400)}"
+        raise LoadError(message) from None
+    except BaseException as error:
+        message = f"tool_spec raised {short(type(error).__name__)}"
+        raise LoadError(message) from error
+    if type(spec) is not ToolSpec:
+        _close(spec)
+        message = f"tool_spec returned {short(type(spec).__name__)}, expected ToolSpec"
+        raise LoadError(message)
+    return spec
+
+
+def find_hooks(plugin: object) -> dict[str, Callable[..., Any]]:
+    """Return the hooks that a tool plugin implements, by name; refuse what would be skipped."""
+    if inspect.isclass(plugin):
+        message = f"{short(plugin.__name__)} is a class; name an instance of it"
+        raise LoadError(message)
+    found: dict[str, Callable[..., Any]] = {}
+    for attribute in dir(plugin):
+        candidate = _attribute(plugin, attribute)
+        options = mark_of(candidate)
+        if options is None:
+            continue
+        name = options.get("specname") or attribute
+        if name not in _PARAMETERS:
+            raise LoadError(_misspelt(attribute))
+        if options.get("wrapper") or options.get("hookwrapper"):
+            message = f"{attribute} is a wrapper; wrappers belong to the group toolseam.plugins"
+            raise LoadError(message)
+        if name in found:
+            message = f"implements {name} twice"
+            raise LoadError(message)
+        check_function(candidate, attribute, _PARAMETERS[name])
+        found[name] = candidate
+    return found
+
+
+def _attribute(plugin: object, name: str) -> Any:  # noqa: ANN401
+    try:
+        return getattr(plugin, name)
+    except Exception:  # noqa: BLE001 - a property of the plugin that raises is no hook
+        return None
+
+
+def mark_of(candidate: object) -> dict[str, Any] | None:
+    """Return the options that `hookimpl` left on a function, or None."""
+    options = getattr(candidate, MARK, None)
+    return cast("dict[str, Any]", options) if isinstance(options, dict) else None
+
+
+def _misspelt(attribute: str) -> str:
+    import difflib
+
+    close = difflib.get_close_matches(attribute, _TOOL_HOOKS, n=1)
+    hint = f"; did you mean {close[0]!r}?" if close else f"; there are {', '.join(_TOOL_HOOKS)}"
+    return f"{short(attribute)!r} is no hook of a tool{hint}"
+
+
+def check_function(candidate: Any, name: str, allowed: tuple[str, ...]) -> None:  # noqa: ANN401
+    """Refuse an implementation that pluggy would skip, or call with less than it declares."""
+    if not inspect.isroutine(candidate):
+        message = f"{name} is a {short(type(candidate).__name__)}; pluggy calls functions only"
+        raise LoadError(message)
+    if inspect.isgeneratorfunction(candidate) or inspect.isasyncgenfunction(candidate):
+        message = f"{name} is a generator; return one ToolResult"
+        raise LoadError(message)
+    inner = inspect.unwrap(candidate)
+    if inspect.iscoroutinefunction(inner) and not inspect.iscoroutinefunction(candidate):
+        message = f"{name} is async behind a decorator that hides it; make the decorator async"
+        raise LoadError(message)
+    given = tuple(inspect.signature(candidate, follow_wrapped=False).parameters.values())
+    for parameter in given:
+        if parameter.kind is not parameter.POSITIONAL_OR_KEYWORD:
+            kind = parameter.kind.description
+            message = f"{name}: {parameter} is {kind}; pluggy would pass nothing to it"
+            raise LoadError(message)
+        if parameter.name not in allowed:
+            message = f"{name}: no parameter {parameter.name!r}; it may name {', '.join(allowed) or 'none'}"
+            raise LoadError(message)
+    if allowed and (not given or given[0].name != allowed[0]):
+        message = f"{name} must take {allowed[0]!r} first"
+        raise LoadError(message)

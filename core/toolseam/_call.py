@@ -1,0 +1,134 @@
+"""One attempt on its way through the seam, and what it lends to the tool (contract §2, §5)."""
+
+from __future__ import annotations
+
+from time import monotonic, perf_counter_ns
+from typing import TYPE_CHECKING, Any
+
+from toolseam._context import ToolContext
+from toolseam._errors import ErrorCode
+from toolseam._result import ToolError, failed
+from toolseam._steps import Live
+from toolseam._text import short
+from toolseam._trace import LOGGER
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from toolseam._binding import BoundTool
+    from toolseam._conversation import Conversation
+    from toolseam._result import ToolResult
+
+
+class Call:
+    """One attempt on its way through the seam."""
+
+    __slots__ = (
+        "abandoned",
+        "arguments",
+        "conversation",
+        "deadline",
+        "given_name",
+        "number",
+        "ran",
+        "reason",
+        "repairs",
+        "started",
+        "tool",
+        "value",
+        "wire",
+    )
+
+    def __init__(self, conversation: Conversation, name: object, *, wire: bool) -> None:
+        self.started = perf_counter_ns()
+        self.conversation = conversation
+        self.given_name = name
+        self.wire = wire
+        self.number = conversation.trace.next_number()
+        self.tool: BoundTool | None = None
+        self.arguments: bytes | None = None
+        self.value: Any = None
+        self.repairs: tuple[str, ...] = ()
+        self.deadline: float | None = None
+        self.abandoned = False
+        self.ran = False
+        self.reason: str | None = None
+
+
+def given_to(call: Call, tool: BoundTool) -> Any:  # noqa: ANN401
+    """Return what `execute` gets: a fresh dict, or an instance of the tool's attrs class."""
+    make = tool.make
+    if make is None:
+        return call.value
+    try:
+        return make(call.value)
+    except (ValueError, TypeError) as error:
+        # The text is the author's own, written for whoever calls the tool.
+        message = str(error) or f"The arguments were refused ({short(type(error).__name__)})."
+        raise Refused(failed(ToolError(message, ErrorCode.INVALID_ARGUMENTS))) from None
+
+
+class Refused(Exception):  # noqa: N818 - not a fault: a result that is known before the tool runs
+    """Carries a result that ends the call before `execute`."""
+
+    def __init__(self, result: ToolResult) -> None:
+        super().__init__()
+        self.result = result
+
+
+def context_of(call: Call, tool: BoundTool) -> ToolContext:
+    conversation = call.conversation
+    return ToolContext(
+        tool=tool.spec,
+        actor=conversation.actor,
+        run_id=conversation.run_id,
+        call_id=f"{conversation.run_id}:{call.number}",
+        deadline=call.deadline,
+        settings=conversation.state.settings_of(tool),
+        logger=LOGGER.getChild(tool.name),
+        call=Facilities(call, tool),
+    )
+
+
+class Facilities:
+    """What the seam lends to the context of one call."""
+
+    __slots__ = ("_call", "_tool")
+
+    def __init__(self, call: Call, tool: BoundTool) -> None:
+        self._call = call
+        self._tool = tool
+
+    def progress(self, done: float, total: float | None, text: str) -> None:
+        """Note progress in the trace, live only."""
+        conversation = self._call.conversation
+        conversation.trace.note(
+            Live("progress", conversation.run_id, self._tool.name, done, total, short(text, 200))
+        )
+
+    def cancelled(self) -> bool:
+        """Tell whether the call was given up."""
+        deadline = self._call.deadline
+        return self._call.abandoned or (deadline is not None and monotonic() > deadline)
+
+    def secret(self, name: str) -> str:
+        """Return a secret that the operator granted."""
+        return self._call.conversation.state.secrets(self._tool, name)
+
+    def resource(self, key: str, opener: Callable[[], Any]) -> Any:  # noqa: ANN401
+        """Return what was opened once for this host and distribution."""
+        resources = self._call.conversation.state.resources
+        return resources.get(self._tool.distribution, key, opener)
+
+    def nested(self, name: str, arguments: Any) -> ToolResult:  # noqa: ANN401
+        """Call another tool in the caller's run."""
+        perform, _ = self._call.conversation.state.seam
+        return perform(self._deeper(), name, arguments).result
+
+    async def anested(self, name: str, arguments: Any) -> ToolResult:  # noqa: ANN401
+        """Await another tool in the caller's run."""
+        _, aperform = self._call.conversation.state.seam
+        return (await aperform(self._deeper(), name, arguments)).result
+
+    def _deeper(self) -> Conversation:
+        return self._call.conversation.nested()

@@ -1,0 +1,119 @@
+"""Who calls, and what a tool may ask of its host during a call (contract §2)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar
+
+import attrs
+
+from toolseam._errors import publish
+
+if TYPE_CHECKING:
+    import logging
+    from collections.abc import Callable, Mapping
+
+    from toolseam._result import ToolResult
+    from toolseam._spec import ToolSpec
+
+T = TypeVar("T")
+ADMIN = "admin"
+
+
+@attrs.frozen
+class Actor:
+    """Who acts: a name and roles; `admin` is the role that `requires_admin` asks for.
+
+    A `service` account may call what it is allowed, and never approves a write.
+    `Actor.system` is host code acting for itself.
+    """
+
+    name: str
+    roles: frozenset[str] = attrs.field(default=frozenset(), converter=frozenset)
+    service: bool = False
+
+    system: ClassVar[Actor]
+
+    @property
+    def is_admin(self) -> bool:
+        """Whether the actor has the role `admin`."""
+        return ADMIN in self.roles
+
+
+Actor.system = Actor("system", frozenset({ADMIN}), service=True)
+
+
+class CallFacilities(Protocol):
+    """What the seam lends to the context of one call."""
+
+    def progress(self, done: float, total: float | None, text: str) -> None:
+        """Show a live step that is never stored."""
+
+    def cancelled(self) -> bool:
+        """Tell whether the call was abandoned or cancelled."""
+        ...
+
+    def secret(self, name: str) -> str:
+        """Return a secret that the operator granted."""
+        ...
+
+    def resource(self, key: str, opener: Callable[[], Any]) -> Any:  # noqa: ANN401
+        """Return what was opened once for this host."""
+        ...
+
+    def nested(self, name: str, arguments: object) -> ToolResult:
+        """Call another tool in the caller's run."""
+        ...
+
+    async def anested(self, name: str, arguments: object) -> ToolResult:
+        """Call another tool in the caller's run, awaiting it."""
+        ...
+
+
+@attrs.frozen(eq=False)
+class ToolContext:
+    """What one call may know and ask; built only where an implementation names `context` (§2).
+
+    `call_id` stays the same over approval and resume: an idempotency key for remote systems.
+    `deadline` is absolute, in seconds of `time.monotonic()`, or None.
+    `settings` is an instance of the plugin's own settings class, or None.
+    """
+
+    tool: ToolSpec
+    actor: Actor | None
+    run_id: str
+    call_id: str
+    deadline: float | None
+    settings: Any
+    logger: logging.Logger
+    _call: CallFacilities = attrs.field(repr=False)
+
+    def cancelled(self) -> bool:
+        """Tell whether nobody waits for this call any more; long work should look now and then."""
+        return self._call.cancelled()
+
+    def progress(self, done: float, total: float | None = None, text: str = "") -> None:
+        """Report progress; it is shown live and never stored."""
+        self._call.progress(done, total, text)
+
+    def secret(self, name: str) -> str:
+        """Return a secret that the operator granted to this plugin.
+
+        Raises `ToolError` with `unavailable` if it was not granted or is not set.
+        """
+        return self._call.secret(name)
+
+    def resource(self, key: str, opener: Callable[[], T]) -> T:
+        """Return what `opener` gave, opened once a host and closed with it (by its `close()`)."""
+        opened: T = self._call.resource(key, opener)
+        return opened
+
+    def call(self, name: str, arguments: Mapping[str, Any] | None = None) -> ToolResult:
+        """Call another tool in the caller's run: same actor and allow-list, at most 3 deep."""
+        return self._call.nested(name, arguments)
+
+    async def acall(self, name: str, arguments: Mapping[str, Any] | None = None) -> ToolResult:
+        """Await another tool in the caller's run: same actor and allow-list, at most 3 deep."""
+        return await self._call.anested(name, arguments)
+
+
+publish(globals(), "Actor", "ToolContext")

@@ -1,0 +1,66 @@
+"""The hooks of contract §2 and their markers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pluggy
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from toolseam._context import ToolContext
+    from toolseam._host import Host
+    from toolseam._result import ToolResult
+    from toolseam._spec import ToolSpec
+    from toolseam._steps import Step
+
+PROJECT = "toolseam"
+CONTRACTS = frozenset({"1"})
+
+hookspec = pluggy.HookspecMarker(PROJECT)
+hookimpl = pluggy.HookimplMarker(PROJECT)
+
+
+class ToolHooks:
+    """What a tool implements; one `PluginManager` a tool, so a call reaches one implementation."""
+
+    @hookspec(firstresult=True)
+    def tool_spec(self) -> ToolSpec:  # type: ignore[empty-body]
+        """Describe the tool; called once a load; pure, cheap, no I/O."""
+
+    @hookspec(firstresult=True)
+    def execute(self, arguments: Any, context: ToolContext) -> ToolResult:  # type: ignore[empty-body]  # noqa: ANN401
+        """Do the work; `context` is optional; `async def` is welcome."""
+
+    @hookspec(firstresult=True)
+    def preview(self, arguments: Any, context: ToolContext) -> ToolResult:  # type: ignore[empty-body]  # noqa: ANN401
+        """Say what a write would do, without doing it."""
+
+
+class PluginHooks:
+    """What a host plugin implements; loaded only when the operator names it."""
+
+    @hookspec
+    def toolseam_tools(self, settings: Any) -> Iterable[object]:  # type: ignore[empty-body]  # noqa: ANN401
+        """Give many tools: mounts, specs known at run time."""
+
+    @hookspec(firstresult=True)
+    def toolseam_provider(self) -> object:
+        """Give a provider."""
+
+    @hookspec
+    def toolseam_step(self, step: Step) -> None:
+        """Look at a finished step."""
+
+    @hookspec
+    def toolseam_open(self, host: Host) -> None:
+        """Begin with the host."""
+
+    @hookspec
+    def toolseam_close(self, host: Host) -> None:
+        """End with the host."""
+
+    @hookspec(firstresult=True)
+    def execute(self, arguments: Any, context: ToolContext) -> ToolResult:  # type: ignore[empty-body]  # noqa: ANN401
+        """Wrap every tool: `hookimpl(wrapper=True)` alone, a plain generator."""

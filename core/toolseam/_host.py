@@ -1,0 +1,383 @@
+"""What an application holds in its hand: `Host` (architecture, "What a host holds")."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+from toolseam._approval import Approval
+from toolseam._binding import BoundTool
+from toolseam._conversation import Conversation
+from toolseam._discovery import discover
+from toolseam._errors import ErrorCode, LoadError, publish
+from toolseam._levels import DataClass, Zone
+from toolseam._loading import load
+from toolseam._plugin_settings import PluginSettings
+from toolseam._policy import Policy, PolicyDecision, Receiver, raise_claims
+from toolseam._registry import Given, Registry
+from toolseam._result import ToolError
+from toolseam._seam import aperform, perform
+from toolseam._session import Session, preview
+from toolseam._settings import Settings, coded_settings, load_settings
+from toolseam._state import HostState
+from toolseam._trace import RunTrace
+from toolseam._wrappers import HostPlugins
+from toolseam._context import Actor
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+    from types import TracebackType
+
+    from toolseam._approval import Preview
+    from toolseam._discovery import Discovery
+    from toolseam._entrypoints import Record
+    from toolseam._result import ToolResult
+    from toolseam._session import Arguments
+    from toolseam._state import Violation
+    from toolseam._steps import Step
+    from toolseam._trace import Listener
+
+_CODE = "host code"
+_MARK = "toolseam.tools"
+
+
+class Host:
+    """Plugins loaded, settings read, tools to be called; thread-safe, and a context manager.
+
+    `Host.load()` finds installed plugins. `Host(tools=[...])` takes modules and objects that
+    code hands over, and looks for nothing: for frozen applications, notebooks and tests.
+
+    Args:
+        tools: tool plugins, which counts as the operator's word for them: they are enabled.
+        plugins: host plugins: wrappers, and hooks of `toolseam.plugins`.
+        settings: keys of the operator's file.
+        plugin_settings: instances of plugins' settings classes, instead of the files' tables.
+
+    Raises `LoadError` for a plugin that is refused, `SettingsError` for a bad key.
+    """
+
+    def __init__(
+        self,
+        tools: Iterable[object] = (),
+        plugins: Iterable[object] = (),
+        *,
+        settings: Mapping[str, Any] | None = None,
+        plugin_settings: Iterable[object] = (),
+    ) -> None:
+        self._build(coded_settings(settings), None, tools, plugins, plugin_settings)
+
+    @classmethod
+    def load(  # noqa: PLR0913 - each of them is the operator's word
+        cls,
+        folder: str | os.PathLike[str] | None = None,
+        *,
+        set: str | None = None,  # noqa: A002 - the word of the settings file
+        trust: Iterable[str] = (),
+        settings: Mapping[str, Any] | None = None,
+        operator_file: str | os.PathLike[str] | None = None,
+        tools: Iterable[object] = (),
+        plugins: Iterable[object] = (),
+        plugin_settings: Iterable[object] = (),
+    ) -> Self:
+        """Return a host with the installed plugins; no tool is imported before it is wanted.
+
+        Args:
+            folder: the workspace, by default the current folder.
+            set: one of the operator's `[sets]`.
+            trust: distributions or entry points to trust besides those of the settings.
+            settings: keys of the operator's file; they replace the file's.
+            operator_file: instead of the operator's usual file.
+            tools: further tools by code.
+            plugins: further host plugins by code.
+            plugin_settings: instances of plugins' settings classes.
+
+        Raises `SettingsError` for a bad settings file, `LoadError` where `strict` is set and a
+        plugin cannot be loaded.
+        """
+        place = Path.cwd() if folder is None else Path(folder)
+        loaded = load_settings(place, operator_file=operator_file, overrides=settings)
+        if trust:
+            words = {**(settings or {}), "trust": [*loaded.operator.trust, *trust]}
+            loaded = load_settings(place, operator_file=operator_file, overrides=words)
+        found = discover(loaded.selection(set), folder=str(place.absolute()))
+        host = cls.__new__(cls)
+        host._build(loaded, found, tools, plugins, plugin_settings)
+        return host
+
+    def _build(
+        self,
+        settings: Settings,
+        found: Discovery | None,
+        tools: Iterable[object],
+        plugins: Iterable[object],
+        plugin_settings: Iterable[object],
+    ) -> None:
+        self.settings = settings
+        self.discovery = found
+        own = PluginSettings(settings, {type(given): given for given in plugin_settings})
+        records = () if found is None else found.records
+        host_plugins = HostPlugins()
+        self._plugin_records, loaded = _load_plugins(records, host_plugins)
+        for plugin in plugins:
+            host_plugins.add(plugin, _CODE)
+
+        def strengthen(tool: BoundTool) -> None:
+            raise_claims(tool, settings.tools.get(tool.name), _floor(own, tool))
+
+        registry = Registry(
+            [r for r in records if r.kind == "tool"],
+            [Given(plugin, _CODE, "") for plugin in tools],
+            strengthen,
+        )
+        for plugin, record in loaded:
+            _give_tools(registry, plugin, record, settings)
+        self._state = HostState(
+            registry=registry,
+            policy=Policy(
+                enabled=frozenset({*settings.operator.enable, *registry.given}),
+                disabled=frozenset({*settings.operator.disable, *settings.workspace.disable}),
+                disabled_groups=settings.disabled_groups,
+                observe=settings.enforce == "observe",
+            ),
+            plugins=host_plugins,
+            limits=settings.limits,
+            timeout_s=settings.limits.timeout_s,
+            threads=settings.limits.threads,
+            waiting=settings.limits.waiting,
+            settings_of=own.of,
+            secrets=self._secret,
+            stop_on_contract_error=settings.on_contract_error == "stop",
+            seam=(perform, aperform),
+        )
+        self._trace = RunTrace(self._state.listeners, own=True)
+        self._system = self._own(Actor.system)
+        if settings.operator.strict or settings.workspace.strict:
+            self._refuse_faults()
+        hook = host_plugins.hook
+        if hook.toolseam_step.get_hookimpls():
+            self._state.listeners.add(lambda what: _tell(hook, what))
+        hook.toolseam_open(host=self)
+
+    # -- calling -------------------------------------------------------------------------------
+
+    def call(
+        self,
+        name: str,
+        arguments: Arguments = None,
+        *,
+        actor: Actor | None = None,
+        approval: Approval | None = None,
+        timeout: float | None = None,
+    ) -> ToolResult:
+        """Call a tool from the host's own code: a session of its own, in the zone `local` (§5).
+
+        Args:
+            name: the tool's name or alias.
+            arguments: a mapping, or JSON text of at most 1,000,000 bytes.
+            actor: who acts; without one only tools of class `public_content` answer.
+            approval: what `approve` gave for exactly this call; a write needs it.
+            timeout: an explicit deadline in seconds.
+
+        Raises `RuntimeError` for an async tool while an event loop runs here.
+        """
+        conversation = self._system if actor is Actor.system else self._own(actor)
+        raw = perform(conversation, name, arguments, approval=approval, timeout=timeout)
+        return raw.result
+
+    async def acall(
+        self,
+        name: str,
+        arguments: Arguments = None,
+        *,
+        actor: Actor | None = None,
+        approval: Approval | None = None,
+        timeout: float | None = None,
+    ) -> ToolResult:
+        """Await a tool; a sync one runs in a worker thread. Else like `call`."""
+        conversation = self._system if actor is Actor.system else self._own(actor)
+        raw = await aperform(conversation, name, arguments, approval=approval, timeout=timeout)
+        return raw.result
+
+    def session(
+        self,
+        *,
+        actor: Actor | None = None,
+        tools: Iterable[str] | None = None,
+        zone: Zone | str | None = None,
+    ) -> Session:
+        """Return a new conversation.
+
+        Args:
+            actor: who acts.
+            tools: an allow-list of names and `group:<name>`; None is no narrowing, empty is no
+                tool.
+            zone: where the receiver of wire text stands, by default the settings' `zone`.
+        """
+        place = Zone(zone) if zone is not None else Zone(self.settings.operator.zone)
+        allowed = None if tools is None else frozenset(tools)
+        return Session(Conversation(self._state, actor=actor, zone=place, tools=allowed))
+
+    # -- approval ------------------------------------------------------------------------------
+
+    def preview(
+        self, name: str, arguments: Arguments = None, *, actor: Actor | None = None
+    ) -> Preview:
+        """Return what an approver has to see of a call, made under the identity of `actor`.
+
+        Raises `ToolError` where the call would be refused before any approval.
+        """
+        return preview(self._own(actor), name, arguments)
+
+    def approve(self, preview: Preview, *, actor: Actor) -> Approval:
+        """Approve exactly the call of `preview`; it is used up by that call.
+
+        Raises `ToolError` `permission_denied` if `actor` is a service account, or may not make
+        the call himself.
+        """
+        tool = self._state.registry.get(preview.tool)
+        receiver = Receiver(actor, Zone.LOCAL)
+        if actor.service or tool is None or not self._state.policy.decide(tool, receiver).allowed:
+            message = f"{actor.name} may not approve {preview.tool}."
+            raise ToolError(message, ErrorCode.PERMISSION_DENIED)
+        return Approval(preview.digest, actor, preview.run_id, preview.position)
+
+    # -- looking -------------------------------------------------------------------------------
+
+    def tools(self) -> tuple[BoundTool, ...]:
+        """Return every tool, loaded, by name; whether one is offered is the session's matter."""
+        return self._state.registry.tools()
+
+    def tool(self, name: str) -> BoundTool | None:
+        """Return one tool by name or alias, loaded, or None."""
+        return self._state.registry.get(name)
+
+    def decide(self, tool: BoundTool, *, actor: Actor | None, zone: Zone | str) -> PolicyDecision:
+        """Return the gate's answer for a tool, an actor and a zone."""
+        return self._state.policy.decide(tool, Receiver(actor, Zone(zone)))
+
+    @property
+    def records(self) -> tuple[Record, ...]:
+        """Every entry point that discovery found, with the status that it has by now."""
+        return (*self._state.registry.records, *self._plugin_records)
+
+    @property
+    def violations(self) -> tuple[Violation, ...]:
+        """Every breach of the contract since the start, oldest first."""
+        return tuple(self._state.violations)
+
+    @property
+    def steps(self) -> tuple[Step, ...]:
+        """The last 256 attempts of the host's own code, oldest first."""
+        return tuple(self._trace)
+
+    def listen(self, listener: Listener) -> Callable[[], None]:
+        """Tell `listener` every finished step and live note at once; returns what ends that."""
+        return self._state.listeners.add(listener)
+
+    def readmit(self, name: str) -> None:
+        """Take the withdrawal of a tool for the host's life back; sessions keep theirs.
+
+        Raises `LookupError` for a name that is no tool's.
+        """
+        tool = self._state.registry.get(name)
+        if tool is None:
+            message = f"there is no tool {name!r}"
+            raise LookupError(message)
+        self._state.readmit(tool.key)
+
+    # -- ending --------------------------------------------------------------------------------
+
+    def close(self) -> None:
+        """Close what tools opened and let the worker threads end; once is enough."""
+        self._state.plugins.hook.toolseam_close(host=self)
+        self._state.resources.close()
+        self._state.workers.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None
+    ) -> None:
+        self.close()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None
+    ) -> None:
+        self.close()
+
+    # -- inside --------------------------------------------------------------------------------
+
+    def _own(self, actor: Actor | None) -> Conversation:
+        return Conversation(self._state, actor=actor, zone=Zone.LOCAL, trace=self._trace)
+
+    def _secret(self, tool: BoundTool, name: str) -> str:
+        """Return a secret that the operator maps to an environment variable."""
+        variable = self.settings.operator.secrets.get(name)
+        value = None if variable is None else os.environ.get(variable)
+        if not value:
+            message = f"The secret that {tool.name} needs is not configured."
+            raise ToolError(message, ErrorCode.UNAVAILABLE, metadata={"reason": "no_secret"})
+        return value
+
+    def _refuse_faults(self) -> None:
+        from toolseam._discovery import Discovery
+
+        self._state.registry.load_all()
+        notes = () if self.discovery is None else self.discovery.notes
+        faults = Discovery(self.records, notes=notes).faults()
+        if faults:
+            message = "strict is set, and:\n" + "\n".join(faults)
+            raise LoadError(message)
+
+
+publish(globals(), "Host")
+
+
+def _floor(own: PluginSettings, tool: BoundTool) -> DataClass | None:
+    """Return the class to which the plugin's own settings raise its tool, if they do."""
+    wanted = tool.spec.settings
+    if wanted is None or not hasattr(wanted, "data_class_of"):
+        return None
+    return DataClass(own.of(tool).data_class_of(tool.spec))
+
+
+def _load_plugins(
+    records: Iterable[Record], plugins: HostPlugins
+) -> tuple[tuple[Record, ...], list[tuple[object, Record]]]:
+    """Import the host plugins that the operator named."""
+    judged: list[Record] = []
+    loaded: list[tuple[object, Record]] = []
+    for found in records:
+        if found.kind != "plugin":
+            continue
+        record, plugin = load(found)
+        if plugin is not None:
+            try:
+                plugins.add(plugin, record.distribution)
+                loaded.append((plugin, record))
+            except LoadError as error:
+                record = record.with_status("broken", "refused", str(error))
+        judged.append(record)
+    return tuple(judged), loaded
+
+
+def _give_tools(registry: Registry, plugin: object, record: Record, settings: Settings) -> None:
+    """Register the tools that a host plugin makes at run time."""
+    make = getattr(plugin, "toolseam_tools", None)
+    if make is None:
+        return
+    table = settings.operator.plugins.get(record.distribution, {})
+    for made in make(settings=dict(table)):
+        registry.give(Given(made, record.distribution, record.version))
+
+
+def _tell(hook: Any, what: object) -> None:  # noqa: ANN401 - pluggy's relay has no type
+    from toolseam._steps import Step
+
+    if isinstance(what, Step):
+        hook.toolseam_step(step=what)

@@ -1,0 +1,89 @@
+"""A plugin's own settings: its attrs class, filled from the files that may speak to it.
+
+A third party's class gets `[plugins.<distribution>]` of the operator's file. The builtins' class
+gets `[workspace]` of the workspace file, over which `[plugins.toolseam]` goes; a field whose
+metadata says `operator` is taken from the latter alone. A field named like a fact of the host
+(`folder`, `trusted`, `tables_allow`, `tables_deny`) is set by the host and by nobody else.
+"""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import attrs
+
+from toolseam._errors import SettingsError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from toolseam._binding import BoundTool
+    from toolseam._settings import Settings
+
+BUILTIN = "toolseam"
+OPERATOR = "operator"
+
+
+class PluginSettings:
+    """Structures each plugin's settings once, when they are first asked for; thread-safe."""
+
+    def __init__(self, settings: Settings, given: Mapping[type, object]) -> None:
+        self._settings = settings
+        self._given = dict(given)
+        self._turn = threading.Lock()
+        self._made: dict[tuple[str, type], object] = {}
+
+    def of(self, tool: BoundTool) -> Any:  # noqa: ANN401 - the plugin's own class
+        """Return the settings of a tool's plugin, None if it has none; raises `SettingsError`."""
+        wanted = tool.spec.settings
+        if wanted is None:
+            return None
+        if wanted in self._given:
+            return self._given[wanted]
+        key = (tool.distribution, wanted)
+        with self._turn:
+            if key not in self._made:
+                self._made[key] = self._make(tool.distribution, wanted)
+            return self._made[key]
+
+    def _make(self, distribution: str, wanted: type) -> object:
+        from toolseam._settings_structure import structure
+
+        settings = self._settings
+        own = dict(settings.operator.plugins.get(distribution, {}))
+        facts: dict[str, object] = {}
+        if distribution == BUILTIN:
+            facts = self._facts(wanted)
+            self._refuse(wanted, facts)
+            described = {k: v for k, v in settings.workspace.workspace.items()}
+            own = described | own
+        for key in facts:
+            if key in own:
+                raise SettingsError(f"{key} is set by the host", key=f"plugins.toolseam.{key}")
+        file = str(settings.workspace_file or settings.operator_file)
+        made = structure(own, wanted, file, "workspace" if facts else f"plugins.{distribution}")
+        return attrs.evolve(made, **facts) if facts else made  # type: ignore[misc]
+
+    def _facts(self, wanted: type) -> dict[str, object]:
+        settings = self._settings
+        facts: dict[str, object] = {
+            "folder": settings.folder or Path.cwd(),
+            "trusted": settings.workspace_trusted,
+            "tables_allow": settings.operator.tables.allow,
+            "tables_deny": settings.denied_tables,
+        }
+        names = {a.name for a in attrs.fields(wanted)}
+        return {name: fact for name, fact in facts.items() if name in names}
+
+    def _refuse(self, wanted: type, facts: Mapping[str, object]) -> None:
+        """Hold the workspace file to what it may describe."""
+        fields = attrs.fields(wanted)
+        reserved = {a.name for a in fields if a.metadata.get(OPERATOR)} | set(facts)
+        for key in self._settings.workspace.workspace:
+            if key in reserved:
+                message = f"a workspace may not set {key}; it belongs in the operator's file"
+                raise SettingsError(
+                    message, file=self._settings.workspace_file, key=f"workspace.{key}"
+                )

@@ -1,0 +1,143 @@
+"""Names become bound tools: each is loaded when it is first wanted, all or nothing (§2)."""
+
+from __future__ import annotations
+
+import os
+import threading
+from typing import TYPE_CHECKING, NamedTuple
+
+from toolseam._binding import BoundTool, bind
+from toolseam._errors import LoadError, SettingsError
+from toolseam._loading import load
+from toolseam._text import short
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from toolseam._entrypoints import Record
+
+_SECRET_CHARACTERS = 8
+
+
+class Given(NamedTuple):
+    """A plugin that code handed over: a module or an object, and whose it is."""
+
+    plugin: object
+    distribution: str
+    version: str
+
+
+class Registry:
+    """Which tools there are. Loading one changes nothing for the others; thread-safe.
+
+    Args:
+        records: what discovery found, one a tool entry point.
+        given: plugins handed over by code; they are bound at once and a bad one raises.
+        strengthen: makes a fresh tool as strict as the settings want it.
+    """
+
+    def __init__(
+        self,
+        records: Iterable[Record],
+        given: Iterable[Given],
+        strengthen: Callable[[BoundTool], None],
+    ) -> None:
+        self._turn = threading.RLock()
+        self._strengthen = strengthen
+        self._records: list[Record] = list(records)
+        self._waiting = {r.name: i for i, r in enumerate(self._records) if r.status == "found"}
+        self._bound: dict[str, BoundTool] = {}
+        self._aliases: dict[str, BoundTool] = {}
+        self.given: list[str] = []
+        for plugin, distribution, version in given:
+            self.give(Given(plugin, distribution, version))
+
+    def give(self, given: Given) -> BoundTool:
+        """Bind a plugin handed over by code; raises `LoadError`."""
+        tool = bind(given.plugin, name=None, distribution=given.distribution, version=given.version)
+        with self._turn:
+            rival = self._bound.get(tool.name)
+            if rival is not None and rival.key == tool.key:
+                return rival
+            if rival is not None or tool.name in self._waiting:
+                message = f"two tools are named {tool.name!r}; give one of them another name"
+                raise LoadError(message)
+            self._accept(tool)
+            self.given.append(tool.name)
+        return tool
+
+    def get(self, name: str) -> BoundTool | None:
+        """Return the tool of a canonical name or alias, loading it if need be, or None."""
+        tool = self._bound.get(name)
+        if tool is not None:
+            return tool
+        with self._turn:
+            if name in self._waiting:
+                self._load(name)
+                return self._bound.get(name)
+            # An alias is known only once its tool is: the rare way, taken once a name.
+            self.load_all()
+            return self._bound.get(name) or self._aliases.get(name)
+
+    def load_all(self) -> None:
+        """Load everything that waits; a broken plugin stops nobody else."""
+        with self._turn:
+            for name in sorted(self._waiting):
+                self._load(name)
+
+    def tools(self) -> tuple[BoundTool, ...]:
+        """Return all tools, loaded, by name."""
+        self.load_all()
+        return tuple(self._bound[name] for name in sorted(self._bound))
+
+    @property
+    def records(self) -> tuple[Record, ...]:
+        """What discovery found, with the status that each has by now."""
+        return tuple(self._records)
+
+    def _load(self, name: str) -> None:
+        index = self._waiting.pop(name)
+        record, plugin = load(self._records[index])
+        if plugin is not None:
+            try:
+                tool = bind(
+                    plugin,
+                    name=record.name,
+                    distribution=record.distribution,
+                    version=record.version,
+                )
+                self._accept(tool)
+            except LoadError as error:
+                record = record.with_status("broken", "refused", str(error))
+            except SettingsError as error:
+                record = record.with_status("broken", "settings", short(str(error), 400))
+        self._records[index] = record
+
+    def _accept(self, tool: BoundTool) -> None:
+        _refuse_secrets(tool)
+        for alias in tool.spec.aliases:
+            taken = alias in self._waiting or alias in self._bound or alias in self._aliases
+            if taken or any(alias == record.name for record in self._records):
+                message = f"the alias {alias!r} is another tool's name"
+                raise LoadError(message)
+        if tool.name in self._aliases:
+            message = f"the name {tool.name!r} is another tool's alias"
+            raise LoadError(message)
+        self._strengthen(tool)
+        self._bound[tool.name] = tool
+        self._aliases.update(dict.fromkeys(tool.spec.aliases, tool))
+
+
+def _refuse_secrets(tool: BoundTool) -> None:
+    """Refuse a specification that would tell a secret to every provider (security-review H13)."""
+    from toolseam.guards import is_sensitive_name, mask_secrets
+
+    told = f"{tool.spec.description}\n{tool.spec.schema!r}"
+    _, masked = mask_secrets(told)
+    if masked:
+        message = "its specification holds something of a secret's shape"
+        raise LoadError(message)
+    for name, value in os.environ.items():
+        if len(value) >= _SECRET_CHARACTERS and is_sensitive_name(name) and value in told:
+            message = "its specification holds the value of a sensitive environment variable"
+            raise LoadError(message)

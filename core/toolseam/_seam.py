@@ -1,0 +1,575 @@
+"""The seam: every executed call passes here (contract §5).
+
+`perform` and its async twin `aperform` share admission, judgement and finish; they differ only
+in how they wait. Nothing in this module reads provider text to decide anything.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from time import monotonic, perf_counter_ns
+from typing import TYPE_CHECKING, Any, cast
+
+from toolseam._binding import BoundTool, Broken
+from toolseam._bounds import bound_result
+from toolseam._call import Call, Refused, context_of, given_to
+from toolseam._consent import consent
+from toolseam._conversation import WITHDRAWN, withdrawn
+from toolseam._errors import ContractViolation, ErrorCode, SettingsError
+from toolseam._jsontext import decode
+from toolseam._levels import Zone
+from toolseam._render import issue, render_tool_result
+from toolseam._result import ToolError, ToolResult, copy_error, failed, refusal
+from toolseam._run_only import EMPTY_OBJECT, NO_ARTIFACTS
+from toolseam._steps import NO_EFFECT, Live, Raw
+from toolseam._text import bound, has_control, short
+from toolseam._trace import LOGGER
+from toolseam._workers import Busy, Job
+from toolseam._wrappers import athrough, through
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from toolseam._approval import Approval
+    from toolseam._conversation import Conversation
+
+_TURN_S = 0.005
+
+def perform(
+    conversation: Conversation,
+    name: str,
+    arguments: str | bytes | Mapping[str, Any] | None = None,
+    *,
+    approval: Approval | None = None,
+    timeout: float | None = None,
+    wire: bool = False,
+) -> Raw:
+    """Make one call from synchronous code and return its finished attempt; see §5."""
+    call = Call(conversation, name, wire=wire)
+    refused = _admit(call, name, arguments, approval)
+    if refused is not None:
+        return _finish(call, refused)
+    tool = cast("BoundTool", call.tool)
+    seconds = timeout or tool.timeout_s
+    if seconds is None and not tool.is_async:
+        try:
+            result = _run(call, tool)
+        except BaseException as error:  # noqa: BLE001 - every outcome becomes a step
+            return _failed(call, error)
+        return _finish(call, result)
+    if tool.is_async:
+        _refuse_running_loop(tool)
+    return _perform_waiting(call, tool, seconds)
+
+
+async def aperform(
+    conversation: Conversation,
+    name: str,
+    arguments: str | bytes | Mapping[str, Any] | None = None,
+    *,
+    approval: Approval | None = None,
+    timeout: float | None = None,
+    wire: bool = False,
+) -> Raw:
+    """Make one call from an event loop, which never blocks; the same rules as `perform`."""
+    call = Call(conversation, name, wire=wire)
+    refused = _admit(call, name, arguments, approval)
+    if refused is not None:
+        return _finish(call, refused)
+    tool = cast("BoundTool", call.tool)
+    seconds = timeout or tool.timeout_s
+    task = asyncio.current_task()
+    cancels = 0 if task is None else task.cancelling()
+    try:
+        if tool.is_async:
+            if seconds is not None:
+                result = await _in_task(call, tool, seconds)
+            else:
+                result = await _in_place(call, tool, task)
+        elif tool.spec.inline and seconds is None:
+            result = _run(call, tool)
+        else:
+            result = await _in_thread(call, tool, seconds or conversation.state.timeout_s)
+    except BaseException as error:  # noqa: BLE001 - every outcome becomes a step
+        return _failed(call, error, host_cancelled=_rose(task, cancels))
+    if task is not None and task.cancelling() > cancels:
+        # The tool swallowed the host's cancellation; the host meant it.
+        _finish(call, _cancelled(call))
+        raise asyncio.CancelledError
+    return _finish(call, result)
+
+
+def admitted_call(
+    conversation: Conversation, name: object, arguments: object
+) -> tuple[Call, ToolResult | None]:
+    """Return a call that was taken as far as its approval, and the refusal that it met."""
+    call = Call(conversation, name, wire=False)
+    return call, _judge_arguments(call, name, arguments)
+
+
+def _rose(task: asyncio.Task[Any] | None, before: int) -> bool:
+    return task is not None and task.cancelling() > before
+
+
+# -- admission ---------------------------------------------------------------------------------
+
+
+def _admit(
+    call: Call, name: object, arguments: object, approval: Approval | None
+) -> ToolResult | None:
+    """Take the steps before the tool runs, in the order of §5; a result is a refusal."""
+    refused = _judge_arguments(call, name, arguments)
+    if refused is not None:
+        return refused
+    tool = cast("BoundTool", call.tool)
+    return consent(call, approval) if tool.requires_approval else None
+
+
+def _judge_arguments(call: Call, name: object, arguments: object) -> ToolResult | None:
+    conversation = call.conversation
+    tool = conversation.admitted(name) if type(name) is str else None
+    if tool is None:
+        tool, refused = conversation.admit(name)
+        if refused is not None:
+            call.tool = tool
+            return refused
+    call.tool = tool = cast("BoundTool", tool)
+    try:
+        call.arguments, call.value, call.repairs = tool.reader.read(arguments)  # type: ignore[arg-type]
+    except ToolError as error:
+        return failed(copy_error(error))
+    return None
+
+
+# -- running -----------------------------------------------------------------------------------
+
+
+def _run(call: Call, tool: BoundTool) -> ToolResult:
+    """Call a sync tool's hook, once, here; judge what it returns."""
+    if tool.reads:
+        return _run_once(call, tool)
+    if not tool.turn.acquire(timeout=call.conversation.state.timeout_s):
+        return _busy()
+    try:
+        return _taking_turns(call, tool) or _run_once(call, tool)
+    except BaseException as error:
+        broken = _as_broken(error)
+        if broken is None:
+            raise
+        _record(call, tool, broken)
+        raise broken from None
+    finally:
+        tool.turn.release()
+
+
+async def _arun(call: Call, tool: BoundTool) -> ToolResult:
+    """Await an async tool's hook, once, here; judge what it returns."""
+    if tool.reads:
+        return await _arun_once(call, tool)
+    until = monotonic() + call.conversation.state.timeout_s
+    # A lock that a thread of another loop may hold can only be asked, never waited for.
+    while not tool.turn.acquire(blocking=False):
+        if monotonic() > until:
+            return _busy()
+        await asyncio.sleep(_TURN_S)
+    try:
+        return _taking_turns(call, tool) or await _arun_once(call, tool)
+    except BaseException as error:
+        broken = _as_broken(error)
+        if broken is None:
+            raise
+        _record(call, tool, broken)
+        raise broken from None
+    finally:
+        tool.turn.release()
+
+
+def _taking_turns(call: Call, tool: BoundTool) -> ToolResult | None:
+    """Refuse a write whose turn comes after another one broke the contract."""
+    return withdrawn(tool) if call.conversation.is_withdrawn(tool) else None
+
+
+def _run_once(call: Call, tool: BoundTool) -> ToolResult:
+    wrappers = call.conversation.state.wrappers
+    context = context_of(call, tool) if tool.wants_context or wrappers else None
+    given = given_to(call, tool)
+    if not wrappers:
+        call.ran = True
+        return tool.judge(tool.execute(arguments=given, context=context))
+
+    def run() -> Any:  # noqa: ANN401
+        call.ran = True
+        return tool.execute(arguments=given, context=context)
+
+    text = cast("bytes", call.arguments)
+    seen = {"arguments": decode(text), "context": context}
+    return tool.judge(through(wrappers, seen, text, run))
+
+
+async def _arun_once(call: Call, tool: BoundTool) -> ToolResult:
+    wrappers = call.conversation.state.wrappers
+    context = context_of(call, tool) if tool.wants_context or wrappers else None
+    given = given_to(call, tool)
+    if not wrappers:
+        call.ran = True
+        return tool.judge(await tool.execute(arguments=given, context=context))
+
+    async def run() -> Any:  # noqa: ANN401
+        call.ran = True
+        return await tool.execute(arguments=given, context=context)
+
+    text = cast("bytes", call.arguments)
+    seen = {"arguments": decode(text), "context": context}
+    return tool.judge(await athrough(wrappers, seen, text, run))
+
+
+def _perform_waiting(call: Call, tool: BoundTool, seconds: float | None) -> Raw:
+    """Run a call that has a deadline, or an async tool, from synchronous code."""
+    if seconds is None:
+        return _perform_here(call, tool)
+    call.deadline = monotonic() + seconds
+    try:
+        job = call.conversation.state.workers.submit(lambda: _work(call, tool, seconds))
+    except Busy:
+        return _finish(call, _busy())
+    try:
+        done = job.wait(seconds)
+    except BaseException as error:  # noqa: BLE001 - Ctrl-C while waiting: recorded, re-raised
+        _abandon(call, job)
+        return _failed(call, error)
+    if not done:
+        return _finish(call, _overran(call, job, seconds))
+    if job.error is not None:
+        return _failed(call, job.error)
+    return _finish(call, job.value)
+
+
+def _work(call: Call, tool: BoundTool, seconds: float) -> ToolResult:
+    if not tool.is_async:
+        return _run(call, tool)
+    result, error = asyncio.run(_until(call, tool, seconds))
+    if error is not None:
+        raise error
+    return cast("ToolResult", result)
+
+
+async def _until(
+    call: Call, tool: BoundTool, seconds: float
+) -> tuple[Any, BaseException | None]:
+    """Cancel the tool at its deadline; by then nobody waits for it."""
+    try:
+        async with asyncio.timeout(seconds):
+            return await _guarded(call, tool)
+    except TimeoutError as error:
+        return None, error
+
+
+def _perform_here(call: Call, tool: BoundTool) -> Raw:
+    """Run an async tool to its end in a loop of its own; nothing but its value leaves the task."""
+    try:
+        result, error = asyncio.run(_guarded(call, tool))
+    except BaseException as error:  # noqa: BLE001 - Ctrl-C ends the loop: recorded, re-raised
+        return _failed(call, error)
+    return _finish(call, result) if error is None else _failed(call, error)
+
+
+async def _guarded(call: Call, tool: BoundTool) -> tuple[Any, BaseException | None]:
+    """Hand the outcome over as a pair: a SystemExit in a task would end the loop."""
+    try:
+        return await _arun(call, tool), None
+    except asyncio.CancelledError as error:
+        if _rose(asyncio.current_task(), 0):
+            raise
+        return None, error
+    except BaseException as error:  # noqa: BLE001
+        return None, error
+
+
+async def _in_place(
+    call: Call, tool: BoundTool, task: asyncio.Task[Any] | None
+) -> ToolResult:
+    """Await an async tool in the caller's task, under the default deadline."""
+    state = call.conversation.state
+    if task is None:
+        return await _arun(call, tool)
+    watched = state.watch.enter(task, state.timeout_s)
+    try:
+        result = await _arun(call, tool)
+    except BaseException:
+        if not watched.expired:
+            raise
+        result = None
+    finally:
+        state.watch.leave(watched)
+    if watched.expired:
+        call.abandoned = True
+        task.uncancel()
+        return _timed_out(call, state.timeout_s, running=False)
+    return cast("ToolResult", result)
+
+
+async def _in_task(call: Call, tool: BoundTool, seconds: float) -> ToolResult:
+    """Await an async tool under an explicit deadline: cancelled then, and not waited for."""
+    call.deadline = monotonic() + seconds
+    task = asyncio.create_task(_guarded(call, tool))
+    try:
+        done, _ = await asyncio.wait({task}, timeout=seconds)
+    except asyncio.CancelledError:
+        call.abandoned = True
+        task.cancel()
+        task.add_done_callback(lambda ended: _late_task(call, ended))
+        raise
+    if not done:
+        call.abandoned = True
+        task.cancel()
+        task.add_done_callback(lambda ended: _late_task(call, ended))
+        return _timed_out(call, seconds, running=True)
+    if task.cancelled():
+        raise asyncio.CancelledError
+    result, error = task.result()
+    if error is not None:
+        raise error
+    return cast("ToolResult", result)
+
+
+async def _in_thread(call: Call, tool: BoundTool, seconds: float) -> ToolResult:
+    """Run a sync tool in a worker thread while the loop goes on."""
+    loop = asyncio.get_running_loop()
+    call.deadline = monotonic() + seconds
+    try:
+        job = call.conversation.state.workers.submit(lambda: _run(call, tool))
+    except Busy:
+        return _busy()
+    ready = loop.create_future()
+
+    def wake(_: Job) -> None:
+        try:
+            loop.call_soon_threadsafe(_settle, ready)
+        except RuntimeError:  # the loop has closed meanwhile: nobody waits any more
+            return
+
+    job.then(wake)
+    try:
+        async with asyncio.timeout(seconds):
+            await ready
+    except TimeoutError:
+        return _overran(call, job, seconds)
+    except asyncio.CancelledError:
+        _abandon(call, job)
+        raise
+    if job.error is not None:
+        raise job.error
+    return cast("ToolResult", job.value)
+
+
+def _settle(ready: asyncio.Future[None]) -> None:
+    if not ready.done():
+        ready.set_result(None)
+
+
+def _refuse_running_loop(tool: BoundTool) -> None:
+    """Anything else would block the loop that the tool needs (decisions, P35)."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return
+    message = f"{tool.name} is async and an event loop is running here: await acall() instead"
+    raise RuntimeError(message)
+
+
+# -- overrunning -------------------------------------------------------------------------------
+
+
+def _overran(call: Call, job: Job, seconds: float) -> ToolResult:
+    return _timed_out(call, seconds, running=_abandon(call, job))
+
+
+def _abandon(call: Call, job: Job) -> bool:
+    """Leave a job to itself: its value is dropped, its end is a late note of the trace."""
+    call.abandoned = True
+    if not job.abandon():
+        return False
+    job.then(lambda ended: _late(call, ended.error))
+    return True
+
+
+def _late_task(call: Call, task: asyncio.Task[Any]) -> None:
+    error = None if task.cancelled() else task.exception() or task.result()[1]
+    if not task.cancelled():
+        _late(call, error)
+
+
+def _late(call: Call, error: BaseException | None) -> None:
+    tool = cast("BoundTool", call.tool)
+    broken = None if error is None else _as_broken(error)
+    if broken is not None:
+        _breach(call, tool, broken)
+    how = "finished" if error is None else f"ended with {short(type(error).__name__)}"
+    text = f"{how} after it was given up"
+    call.conversation.trace.note(Live("late", call.conversation.run_id, tool.name, text=text))
+
+
+def _timed_out(call: Call, seconds: float, *, running: bool) -> ToolResult:
+    tool = cast("BoundTool", call.tool)
+    message = f"{tool.name} did not answer within {seconds:g} s."
+    if running and not tool.reads:
+        message += " The change may still apply."
+    return refusal(ErrorCode.TIMEOUT, message)
+
+
+def _busy() -> ToolResult:
+    message = "Too many calls are at work and waiting; try again later."
+    return refusal(ErrorCode.UNAVAILABLE, message, retriable=True, reason="busy")
+
+
+# -- judgement ---------------------------------------------------------------------------------
+
+
+def _failed(call: Call, error: BaseException, *, host_cancelled: bool = False) -> Raw:
+    """Turn what a call raised into its one step; re-raise what is not the tool's to keep."""
+    if isinstance(error, Refused):
+        return _finish(call, error.result)
+    tool = cast("BoundTool", call.tool)
+    if host_cancelled:
+        _finish(call, _cancelled(call))
+        raise error if isinstance(error, asyncio.CancelledError) else asyncio.CancelledError
+    if not isinstance(error, Exception | SystemExit | asyncio.CancelledError):
+        _finish(call, _cancelled(call))
+        raise error
+    broken = _as_broken(error)
+    if broken is not None:
+        return _finish(call, _breach(call, tool, broken))
+    if isinstance(error, ToolError):
+        return _finish(call, failed(copy_error(error)))
+    if isinstance(error, SettingsError):
+        return _finish(call, _unsettled(tool))
+    if isinstance(error, TimeoutError):
+        return _finish(call, refusal(ErrorCode.TIMEOUT, f"{tool.name} timed out."))
+    if isinstance(error, asyncio.CancelledError):
+        return _finish(call, _cancelled(call))
+    _log(tool, error)
+    kind = short(type(error).__name__)
+    return _finish(call, refusal(ErrorCode.EXECUTION_ERROR, f"{tool.name} raised {kind}."))
+
+
+def _as_broken(error: BaseException) -> Broken | None:
+    if isinstance(error, Broken):
+        return error
+    if isinstance(error, ContractViolation):
+        return Broken(error.path, error.reason)
+    if isinstance(error, ToolError) and error.code is ErrorCode.CONTRACT_ERROR:
+        return Broken("failure.code", "only the framework issues contract_error")
+    return None
+
+
+def _breach(call: Call, tool: BoundTool, broken: Broken) -> ToolResult:
+    """The tool or a wrapper broke the contract: never run again, and only the facts are told."""
+    call.reason = f"{broken.path}: {broken.reason}"
+    _record(call, tool, broken)
+    if broken.wrapper is None:
+        return refusal(ErrorCode.CONTRACT_ERROR, f"{tool.name} {WITHDRAWN}")
+    call.ran = broken.ran
+    ran = "has run once" if broken.ran else "was not run"
+    message = f"{tool.name} {ran}; a wrapper broke the result contract and is left out from now on"
+    return refusal(ErrorCode.CONTRACT_ERROR, message, reason="wrapper")
+
+
+def _record(call: Call, tool: BoundTool, broken: Broken) -> None:
+    """Withdraw what broke the contract, before anybody else has a turn."""
+    if broken.recorded:
+        return
+    broken.recorded = True
+    if broken.wrapper is None:
+        call.conversation.withdraw(tool)
+    call.conversation.state.record(tool, broken)
+
+
+def _cancelled(call: Call) -> ToolResult:
+    tool = cast("BoundTool", call.tool)
+    return refusal(ErrorCode.CANCELLED, f"{tool.name} was stopped.")
+
+
+def _unsettled(tool: BoundTool) -> ToolResult:
+    message = f"The settings of {tool.name} are not valid; `toolseam doctor` says why."
+    return refusal(ErrorCode.UNAVAILABLE, message, reason="settings")
+
+
+def _log(tool: BoundTool, error: BaseException) -> None:
+    """Write what a tool raised to the host's log only: redacted, one record one line."""
+    import traceback
+
+    from toolseam.guards import mask_secrets
+
+    lines = "".join(traceback.format_exception(error))[-20_000:]
+    text, _ = mask_secrets(lines)
+    LOGGER.error("%s raised %s", tool.name, text.encode("unicode_escape").decode("ascii"))
+
+
+# -- finish ------------------------------------------------------------------------------------
+
+
+def _effect(call: Call, result: ToolResult) -> str:
+    tool = call.tool
+    if tool is None or tool.reads or not call.ran:
+        return "none"
+    failure = result.failure
+    if failure is None:
+        return "done"
+    return "none" if failure.code in NO_EFFECT else "unknown"
+
+
+def _finish(call: Call, result: ToolResult) -> Raw:
+    """Bound both channels and leave exactly one step (§5, §7)."""
+    conversation = call.conversation
+    content = result.content
+    limits = conversation.state.limits
+    truncated, size, notes = False, None, ()
+    if not (
+        result.failure is None
+        and result.data is None
+        and result.artifacts is NO_ARTIFACTS
+        and result.metadata is EMPTY_OBJECT
+        and content.isascii()
+        and len(content) <= limits.content_bytes
+        and not has_control(content)
+    ):
+        result, truncated, size, notes = bound_result(result, limits)
+    tool = call.tool
+    if tool is not None and tool.data_class is not conversation.mark and result.failure is None:
+        conversation.raise_mark(tool.data_class)
+    wire, masked = _wire(conversation.zone, result) if call.wire else (None, 0)
+    name = call.given_name
+    raw = Raw(
+        call.number,
+        conversation.trace.run_id,
+        cast("str", name) if tool is None else tool.name,
+        None if tool is None or name == tool.name else cast("str", name),
+        "" if tool is None else tool.distribution,
+        "" if tool is None else tool.version,
+        call.arguments,
+        call.repairs,
+        result,
+        _effect(call, result),
+        call.started,
+        perf_counter_ns(),
+        truncated,
+        size,
+        notes,
+        call.reason,
+        wire,
+        masked,
+    )
+    conversation.trace.add(raw)
+    return raw
+
+
+def _wire(zone: Zone, result: ToolResult) -> tuple[Any, int]:
+    """Issue the provider's text: rendered, and masked for every zone but `local` (§6)."""
+    text = render_tool_result(result)
+    if zone is Zone.LOCAL:
+        return issue(text), 0
+    from toolseam.guards import mask_secrets
+
+    text, masked = mask_secrets(text)
+    # A mask may be longer than what it hides.
+    return issue(bound(text)[0]), masked

@@ -1,0 +1,149 @@
+"""What all conversations of one host share."""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING, Any
+
+import attrs
+
+from toolseam._approval import Used
+from toolseam._trace import LOGGER, Listeners
+from toolseam._watch import Watch
+from toolseam._workers import Workers
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from toolseam._binding import BoundTool, Broken
+    from toolseam._bounds import Sizes
+    from toolseam._policy import Policy
+    from toolseam._registry import Registry
+    from toolseam._wrappers import HostPlugins, Wrapper
+
+
+@attrs.frozen
+class Violation:
+    """One breach of the contract: which tool or wrapper, where, and what."""
+
+    tool: str
+    distribution: str
+    path: str
+    reason: str
+    wrapper: str | None
+
+
+class HostState:
+    """The shared, thread-safe ground of a host: who is registered, what holds, what is open."""
+
+    __slots__ = (
+        "_turn",
+        "approvals",
+        "epoch",
+        "limits",
+        "listeners",
+        "plugins",
+        "policy",
+        "registry",
+        "resources",
+        "seam",
+        "secrets",
+        "settings_of",
+        "stop_on_contract_error",
+        "timeout_s",
+        "violations",
+        "watch",
+        "withdrawn",
+        "workers",
+        "wrappers",
+    )
+
+    def __init__(  # noqa: PLR0913 - the ground is its parts
+        self,
+        *,
+        registry: Registry,
+        policy: Policy,
+        plugins: HostPlugins,
+        limits: Sizes,
+        timeout_s: float,
+        threads: int,
+        waiting: int,
+        settings_of: Callable[[BoundTool], Any],
+        secrets: Callable[[BoundTool, str], str],
+        stop_on_contract_error: bool,
+        seam: tuple[Callable[..., Any], Callable[..., Any]],
+    ) -> None:
+        self._turn = threading.Lock()
+        self.registry = registry
+        self.policy = policy
+        self.plugins = plugins
+        self.wrappers = plugins.wrappers()
+        self.limits = limits
+        self.timeout_s = timeout_s
+        self.workers = Workers(threads, waiting)
+        self.watch = Watch()
+        self.listeners = Listeners()
+        self.approvals = Used()
+        self.resources = Resources()
+        self.settings_of = settings_of
+        self.secrets = secrets
+        self.stop_on_contract_error = stop_on_contract_error
+        self.seam = seam
+        self.violations: list[Violation] = []
+        self.withdrawn: set[int] = set()
+        self.epoch = 0
+
+    def record(self, tool: BoundTool, broken: Broken) -> None:
+        """Remember a breach; withdraw the wrapper that is to blame, or a tool that may write."""
+        wrapper: Wrapper | None = broken.wrapper  # type: ignore[assignment]
+        found = Violation(
+            tool.name,
+            tool.distribution,
+            broken.path,
+            broken.reason,
+            None if wrapper is None else wrapper.distribution,
+        )
+        with self._turn:
+            self.violations.append(found)
+            if wrapper is not None:
+                self.wrappers = tuple(w for w in self.wrappers if w is not wrapper)
+            elif not tool.reads:
+                self.withdrawn.add(tool.key)
+            self.epoch += 1
+        who = tool.name if wrapper is None else f"a wrapper of {wrapper.distribution}"
+        LOGGER.error("contract broken by %s: %s: %s", who, broken.path, broken.reason)
+
+    def readmit(self, key: int) -> None:
+        """Take a withdrawal for the host's life back."""
+        with self._turn:
+            self.withdrawn.discard(key)
+            self.epoch += 1
+
+
+class Resources:
+    """What tools opened once a host; closed with it, the last opened first."""
+
+    def __init__(self) -> None:
+        self._turn = threading.RLock()
+        self._opened: dict[tuple[str, str], Any] = {}
+
+    def get(self, owner: str, key: str, opener: Callable[[], Any]) -> Any:  # noqa: ANN401
+        """Return what `opener` gave the first time; other callers wait meanwhile."""
+        with self._turn:
+            if (owner, key) not in self._opened:
+                self._opened[owner, key] = opener()
+            return self._opened[owner, key]
+
+    def close(self) -> None:
+        """Close everything that has a `close()`; one that raises is reported."""
+        with self._turn:
+            opened = list(self._opened.values())
+            self._opened.clear()
+        for resource in reversed(opened):
+            close = getattr(resource, "close", None)
+            if close is None:
+                continue
+            try:
+                close()
+            except Exception as error:  # noqa: BLE001 - the others are closed all the same
+                LOGGER.warning("closing a resource raised %s", type(error).__name__)

@@ -1,0 +1,162 @@
+"""One step is one attempt: what the trace keeps of it (policy-and-runs, Steps)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import attrs
+
+from toolseam._errors import ErrorCode, publish
+from toolseam._jsontext import decode
+from toolseam._run_only import RunOnly, hold, peek
+from toolseam._text import short
+
+if TYPE_CHECKING:
+    from toolseam._artifacts import ToolArtifact
+    from toolseam._render import WireText
+    from toolseam._result import ToolResult
+
+
+class Raw(NamedTuple):
+    """A finished attempt as the seam leaves it: a step is made of it when somebody looks."""
+
+    number: int
+    run_id: str
+    tool: str
+    alias: str | None
+    distribution: str
+    version: str
+    arguments: bytes | None
+    repairs: tuple[str, ...]
+    result: ToolResult
+    effect: str
+    started_ns: int
+    ended_ns: int
+    truncated: bool
+    original_size: int | None
+    notes: tuple[str, ...]
+    reason: str | None
+    wire: WireText | None
+    masked: int
+
+
+@attrs.frozen(eq=False, repr=False)
+class Step:
+    """One attempt to call a tool, refusals included; immutable.
+
+    `status` is `ok` or the failure's code, `effect` is `none`, `done` or `unknown`. Sizes are in
+    bytes, `duration_s` in seconds. `arguments` and `result` read like what they hold, and no
+    serialiser opens them.
+    """
+
+    id: str
+    kind: str
+    run_id: str
+    tool: str
+    alias: str | None
+    distribution: str
+    version: str
+    arguments: RunOnly[Any] | None
+    repairs: tuple[str, ...]
+    status: str
+    effect: str
+    result: ToolResult
+    wire: WireText | None
+    truncated: bool
+    original_size: int | None
+    masked: int
+    duration_s: float
+    notes: tuple[str, ...]
+    reason: str | None
+
+    @property
+    def data(self) -> RunOnly[Any] | None:
+        """The result's data."""
+        return self.result.data
+
+    @property
+    def metadata(self) -> RunOnly[Any]:
+        """The result's metadata."""
+        return self.result.metadata
+
+    @property
+    def artifacts(self) -> RunOnly[ToolArtifact]:
+        """The result's artifacts."""
+        return self.result.artifacts
+
+    def __repr__(self) -> str:
+        return f"<Step {self.id} {self.tool} {self.status}>"
+
+
+@attrs.frozen(eq=False)
+class Live:
+    """A live note of a call: `progress`, `late` or `dropped`; shown, and never stored."""
+
+    kind: str
+    run_id: str
+    tool: str
+    done: float = 0.0
+    total: float | None = None
+    text: str = ""
+
+
+publish(globals(), "Step")
+
+
+def step(raw: Raw) -> Step:
+    """Return the step of a finished attempt."""
+    failure = raw.result.failure
+    return Step(
+        id=f"{raw.run_id}:{raw.number}",
+        kind="tool",
+        run_id=raw.run_id,
+        tool=short(raw.tool),
+        alias=None if raw.alias is None else short(raw.alias),
+        distribution=raw.distribution,
+        version=raw.version,
+        arguments=None if raw.arguments is None else hold(raw.arguments),
+        repairs=raw.repairs,
+        status="ok" if failure is None else failure.code.value,
+        effect=raw.effect,
+        result=raw.result,
+        wire=raw.wire,
+        truncated=raw.truncated,
+        original_size=raw.original_size,
+        masked=raw.masked,
+        duration_s=(raw.ended_ns - raw.started_ns) / 1e9,
+        notes=raw.notes,
+        reason=raw.reason,
+    )
+
+
+def step_json(found: Step) -> dict[str, Any]:
+    """Return a step as plain JSON for a person who asked for it, run-only channels included."""
+    arguments = None if found.arguments is None else decode(peek(found.arguments))
+    return {
+        "id": found.id,
+        "tool": found.tool,
+        "distribution": found.distribution,
+        "version": found.version,
+        "arguments": arguments,
+        "repairs": list(found.repairs),
+        "status": found.status,
+        "effect": found.effect,
+        "truncated": found.truncated,
+        "original_size": found.original_size,
+        "masked": found.masked,
+        "duration_s": found.duration_s,
+        "notes": list(found.notes),
+        "reason": found.reason,
+    }
+
+
+NO_EFFECT = frozenset(
+    {
+        ErrorCode.INVALID_ARGUMENTS,
+        ErrorCode.NOT_FOUND,
+        ErrorCode.PERMISSION_DENIED,
+        ErrorCode.APPROVAL_DENIED,
+        ErrorCode.CONFLICT,
+        ErrorCode.UNAVAILABLE,
+    }
+)

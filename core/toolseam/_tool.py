@@ -1,0 +1,171 @@
+"""`@tool`: the plugin object out of a typed function (contract §2)."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Any, cast
+
+import attrs
+
+from toolseam._context import ToolContext
+from toolseam._errors import SpecError, publish
+from toolseam._hooks import hookimpl
+from toolseam._levels import DataClass, Effect
+from toolseam._result import ToolResult
+from toolseam._spec import ToolSpec
+
+Function = Callable[..., Any]
+
+
+class FunctionTool:
+    """The plugin object that `@tool` makes; calling it calls the function."""
+
+    def __init__(self, function: Function, spec: ToolSpec, context: str | None) -> None:
+        self.function = function
+        self.__doc__ = function.__doc__
+        self.__name__ = spec.name
+        self._spec = spec
+        self.execute = hookimpl(_hook(function, context))
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401
+        return self.function(*args, **kwargs)
+
+    @hookimpl
+    def tool_spec(self) -> ToolSpec:
+        """Return the specification made from the function."""
+        return self._spec
+
+
+def tool(
+    *, effect: Effect | str, data_class: DataClass | str = DataClass.SECRET_ADJACENT, **more: Any
+) -> Callable[[Function], FunctionTool]:
+    """Make a tool of a typed function: its name, its docstring, its parameters (§2).
+
+    Args:
+        effect: one of `Effect`.
+        data_class: one of `DataClass`.
+        more: further members of `ToolSpec`, for example `name=` or `group=`.
+
+    A parameter annotated `ToolContext` is given the context. Raises `SpecError` at decoration for
+    a function without docstring, a parameter without annotation, or a return annotation other
+    than `ToolResult`.
+    """
+
+    def decorate(function: Function) -> FunctionTool:
+        name = more.get("name") or function.__name__
+        hints = _hints(function, name)
+        _check_return(hints.pop("return", None), name)
+        parameters, context = _parameters(function, hints, name)
+        described = {"description": _description(function, name), **more, "name": name}
+        spec = ToolSpec(
+            effect=effect, data_class=data_class, parameters=parameters, **described
+        )
+        return FunctionTool(function, spec, context)
+
+    return decorate
+
+
+def _hook(function: Function, context: str | None) -> Function:
+    """Return the `execute` hook; pluggy passes what it names, so it names no more than needed."""
+
+    def call(arguments: object, given: object = None) -> Any:  # noqa: ANN401
+        fields = {a.name: getattr(arguments, a.name) for a in attrs.fields(type(arguments))}
+        if context is not None:
+            fields[context] = given
+        return function(**fields)
+
+    async def acall(arguments: object, given: object = None) -> Any:  # noqa: ANN401
+        return await call(arguments, given)
+
+    waits = inspect.iscoroutinefunction(function)
+    return _HOOKS[waits, context is not None](acall if waits else call)
+
+
+def _plain(call: Function) -> Function:
+    def execute(arguments: object) -> Any:  # noqa: ANN401
+        return call(arguments)
+
+    return execute
+
+
+def _plain_context(call: Function) -> Function:
+    def execute(arguments: object, context: object) -> Any:  # noqa: ANN401
+        return call(arguments, context)
+
+    return execute
+
+
+def _waiting(call: Function) -> Function:
+    async def execute(arguments: object) -> Any:  # noqa: ANN401
+        return await call(arguments)
+
+    return execute
+
+
+def _waiting_context(call: Function) -> Function:
+    async def execute(arguments: object, context: object) -> Any:  # noqa: ANN401
+        return await call(arguments, context)
+
+    return execute
+
+
+_HOOKS = {
+    (False, False): _plain,
+    (False, True): _plain_context,
+    (True, False): _waiting,
+    (True, True): _waiting_context,
+}
+
+
+def _hints(function: Function, name: str) -> dict[str, Any]:
+    import typing
+
+    try:
+        return typing.get_type_hints(function, include_extras=True)
+    except NameError as error:
+        message = f"tool {name!r}: the annotation {error.name!r} is not known at module level"
+        raise SpecError(message) from None
+
+
+def _check_return(hint: object, name: str) -> None:
+    if hint is not ToolResult:
+        message = (
+            f"tool {name!r}: annotate the return as `-> ToolResult` and end in "
+            f"`return ToolResult.text(...)`; a plain value would leave the host guessing"
+        )
+        raise SpecError(message)
+
+
+def _description(function: Function, name: str) -> str:
+    text = inspect.getdoc(function)
+    if not text:
+        message = f"tool {name!r}: a docstring is needed, it tells the model what the tool does"
+        raise SpecError(message)
+    return text
+
+
+def _parameters(
+    function: Function, hints: dict[str, Any], name: str
+) -> tuple[type, str | None]:
+    """Return an attrs class with one field a parameter, and the name of the context parameter."""
+    fields: dict[str, Any] = {}
+    context: str | None = None
+    for parameter in inspect.signature(function).parameters.values():
+        hint = hints.get(parameter.name)
+        if hint is ToolContext:
+            context = parameter.name
+            continue
+        if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
+            message = f"tool {name!r}: *{parameter.name} cannot be described; name the parameters"
+            raise SpecError(message)
+        if hint is None:
+            message = f"tool {name!r}: parameter {parameter.name!r} needs an annotation"
+            raise SpecError(message)
+        default = attrs.NOTHING if parameter.default is parameter.empty else parameter.default
+        fields[parameter.name] = attrs.field(default=default, type=hint, kw_only=True)
+    made = attrs.make_class("Arguments", fields, frozen=True, slots=True)
+    return cast("type", made), context
+
+
+publish(globals(), "tool")

@@ -1,0 +1,82 @@
+"""The trace: the only mutable collector of what happened, and those who listen to it."""
+
+from __future__ import annotations
+
+import itertools
+import logging
+import uuid
+from collections import deque
+from typing import TYPE_CHECKING
+
+from toolseam._steps import Live, Raw, Step, step
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    Listener = Callable[[Step | Live], None]
+
+LOGGER = logging.getLogger("toolseam")
+LOGGER.addHandler(logging.NullHandler())
+_OWN_STEPS = 256
+
+
+class Listeners:
+    """Who is told at once; one that raises is reported and never felt."""
+
+    def __init__(self) -> None:
+        self.told: tuple[Listener, ...] = ()
+
+    def add(self, listener: Listener) -> Callable[[], None]:
+        """Add a listener and return what takes it away again."""
+        self.told = (*self.told, listener)
+
+        def remove() -> None:
+            self.told = tuple(other for other in self.told if other is not listener)
+
+        return remove
+
+    def tell(self, what: Step | Live) -> None:
+        """Tell everybody, in the order in which they came."""
+        for listener in self.told:
+            try:
+                listener(what)
+            except Exception as error:  # noqa: BLE001 - reported, never felt
+                LOGGER.warning("a listener raised %s", type(error).__name__)
+
+
+class RunTrace:
+    """The steps of one run, as raw tuples until somebody looks.
+
+    A call by the host's own code is a run of its own; of those the last 256 are kept.
+    """
+
+    __slots__ = ("_live", "_raw", "listeners", "next_number", "run_id")
+
+    def __init__(self, listeners: Listeners, *, own: bool = False) -> None:
+        self.run_id = uuid.uuid4().hex
+        self.listeners = listeners
+        self.next_number = itertools.count(1).__next__
+        self._raw: deque[Raw] = deque(maxlen=_OWN_STEPS if own else None)
+        self._live: deque[Live] = deque(maxlen=_OWN_STEPS)
+
+    def add(self, raw: Raw) -> None:
+        """Keep one finished attempt and tell the listeners."""
+        self._raw.append(raw)
+        if self.listeners.told:
+            self.listeners.tell(step(raw))
+
+    def note(self, live: Live) -> None:
+        """Keep a live note in memory and tell the listeners; it is never stored."""
+        self._live.append(live)
+        self.listeners.tell(live)
+
+    @property
+    def notes(self) -> tuple[Live, ...]:
+        """The live notes, oldest first: progress, and calls that finished late."""
+        return tuple(self._live)
+
+    def __iter__(self) -> Iterator[Step]:
+        return map(step, tuple(self._raw))
+
+    def __len__(self) -> int:
+        return len(self._raw)
