@@ -1,10 +1,10 @@
 """Reading databases: one protocol, one gate, two engines. Tools know nothing below it."""
 
+from toolseam_builtin._database._answer import Answer, reading_spec
 from toolseam_builtin._database._cells import (
     engine_text,
     label_column,
     mask_json,
-    one_line,
     show,
     show_row,
 )
@@ -20,9 +20,10 @@ from toolseam_builtin._database._model import (
     Table,
 )
 from toolseam_builtin._database._open import open_database
-from toolseam_builtin._database._page import Page
+from toolseam_builtin._page import Page, one_line
 
 __all__ = [
+    "Answer",
     "Cell",
     "Column",
     "Database",
@@ -39,6 +40,7 @@ __all__ = [
     "no_table",
     "one_line",
     "open_database",
+    "reading_spec",
     "show",
     "show_row",
     "unavailable",

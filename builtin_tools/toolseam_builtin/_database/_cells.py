@@ -13,6 +13,7 @@ import attrs
 from toolseam import json_safe
 from toolseam.guards import is_sensitive_name, mask_secrets
 from toolseam_builtin._database._model import Blob, Excerpt
+from toolseam_builtin._page import one_line
 
 if TYPE_CHECKING:
     from toolseam_builtin._database._model import Cell, Column, Table
@@ -25,7 +26,6 @@ FETCH_CHARACTERS = 16_384
 
 MASK = "[masked]"
 _DEPTH = 64
-_BREAKS = re.compile(r"\r\n|[\r\n\x0b\x0c\x85\u2028\u2029]")
 _WORD = re.compile(r"[\w.\-]{1,128}")
 _NAME = re.compile(r"\s*[\w.\-]{1,128}\s*")
 _SEGMENT = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
@@ -44,11 +44,6 @@ class Shown:
     text: str
     value: object
     doubt: str | None = None
-
-
-def one_line(text: str) -> str:
-    """Return text with each line break as a visible sign, so that no value forges a line."""
-    return _BREAKS.sub("↵", text)
 
 
 def engine_text(text: str) -> str:

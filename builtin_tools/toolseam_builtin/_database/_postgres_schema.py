@@ -136,8 +136,10 @@ class Catalogue:
             [r for r in every if f"{r.schema}.{r.name}".casefold() == folded],
             [r for r in every if r.name.casefold() == folded],
         )
-        found = next((reading for reading in readings if reading), [])
-        return found[0] if len(found) == 1 else None
+        for found in readings:
+            if found:
+                return found[0] if len(found) == 1 else None
+        return None
 
     def titles(self) -> list[str]:
         """Return how answers name the readable relations."""
@@ -147,14 +149,14 @@ class Catalogue:
         """Return a relation with its columns and its key."""
         rows = self._fetch(_COLUMNS, relation.oid)
         keys = self._fetch(_CONSTRAINTS, relation.oid, relation.oid)
-        own = (row[2] for row in keys if row[0] == "p" and row[3] == relation.oid)
+        own = [row[2] for row in keys if row[0] == "p" and row[3] == relation.oid]
         return Table(
             name=relation.name,
             schema=relation.schema,
             title=relation.title,
             kind=relation.kind,
             columns=_columns(rows),
-            primary_key=tuple(next(own, None) or ()),
+            primary_key=tuple(own[0]) if own else (),
             position="ctid" if relation.relkind in _STORED else None,
             comment=relation.comment,
         )

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import attrs
 
 from toolseam import (
     Arg,
-    DataClass,
-    Effect,
     ErrorCode,
-    ToolArtifact,
     ToolContext,
     ToolError,
     ToolResult,
@@ -19,6 +16,7 @@ from toolseam import (
     hookimpl,
 )
 from toolseam_builtin._database import (
+    Answer,
     Cell,
     Column,
     Page,
@@ -30,9 +28,12 @@ from toolseam_builtin._database import (
     no_column,
     one_line,
     open_database,
+    reading_spec,
     show_row,
 )
-from toolseam_builtin.workspace import Workspace
+
+if TYPE_CHECKING:
+    from toolseam_builtin.workspace import Workspace
 
 _FIRST_FIELDS = 8
 _FILTERS = 5
@@ -67,31 +68,15 @@ class Plan:
     fields: tuple[str, ...]
 
 
-@attrs.frozen
-class Answer:
-    """The same facts as text, as a table and as data."""
-
-    text: str
-    columns: tuple[str, ...]
-    cells: list[list[str]]
-    data: dict[str, object]
-    warnings: list[str]
-
-
 @hookimpl
 def tool_spec() -> ToolSpec:
     """Describe the tool."""
-    return ToolSpec(
-        name="read_records",
-        description=(
-            "Read records of one table or view of the workspace's database, in key order."
-            " Filter by equality with `where`, choose columns with `fields`, page with `offset`."
-        ),
-        parameters=Arguments,
-        effect=Effect.READ_ONLY,
-        data_class=DataClass.EDITOR_CONTENT,
-        group="content",
-        settings=Workspace,
+    return reading_spec(
+        "read_records",
+        "content",
+        Arguments,
+        "Read records of one table or view of the workspace's database, in key order."
+        " Filter by equality with `where`, choose columns with `fields`, page with `offset`.",
     )
 
 
@@ -107,10 +92,7 @@ def execute(arguments: Arguments, context: ToolContext) -> ToolResult:
         total = database.count(plan.query)
     answer = compose(plan, rows, total)
     return ToolResult.text(
-        answer.text,
-        ToolArtifact.table(f"{plan.query.table.title} records", answer.columns, answer.cells),
-        data=answer.data,
-        metadata={"warnings": answer.warnings} if answer.warnings else None,
+        answer.text, *answer.artifacts, data=answer.data, metadata=answer.metadata
     )
 
 
@@ -170,7 +152,8 @@ def compose(plan: Plan, rows: list[tuple[Cell, ...]], total: int | None) -> Answ
         "rows": page.rows,
     }
     text = "\n".join([*lines, *(f"Warning: {one_line(warning)}" for warning in warnings)])
-    return Answer(text, columns, page.cells, data, warnings)
+    shown_table = (f"{table.title} records", columns, page.cells)
+    return Answer(text, (shown_table,), data, warnings)
 
 
 def _heading(plan: Plan, count: int, total: int | None) -> str:

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import attrs
 
 from toolseam import (
     Arg,
-    DataClass,
-    Effect,
     ErrorCode,
-    ToolArtifact,
     ToolContext,
     ToolError,
     ToolResult,
@@ -19,6 +16,7 @@ from toolseam import (
     hookimpl,
 )
 from toolseam_builtin._database import (
+    Answer,
     Column,
     Database,
     Page,
@@ -27,10 +25,13 @@ from toolseam_builtin._database import (
     label_column,
     one_line,
     open_database,
+    reading_spec,
     show_row,
     unavailable,
 )
-from toolseam_builtin.workspace import TableSettings, Workspace
+
+if TYPE_CHECKING:
+    from toolseam_builtin.workspace import TableSettings, Workspace
 
 _NODES = 200
 _ROWS = 20_000
@@ -73,30 +74,15 @@ class Forest:
         return self.total == len(self.nodes)
 
 
-@attrs.frozen
-class Answer:
-    """The same facts as text, as a table and as data."""
-
-    text: str
-    cells: list[list[str]]
-    data: dict[str, object]
-    warnings: list[str]
-
-
 @hookimpl
 def tool_spec() -> ToolSpec:
     """Describe the tool."""
-    return ToolSpec(
-        name="get_record_tree",
-        description=(
-            "Outline the records of a table that refers to itself (pages, categories, threads),"
-            " at most 200 of them; cycles and orphans are reported."
-        ),
-        parameters=Arguments,
-        effect=Effect.READ_ONLY,
-        data_class=DataClass.EDITOR_CONTENT,
-        group="structure",
-        settings=Workspace,
+    return reading_spec(
+        "get_record_tree",
+        "structure",
+        Arguments,
+        "Outline the records of a table that refers to itself (pages, categories, threads),"
+        " at most 200 of them; cycles and orphans are reported.",
     )
 
 
@@ -109,10 +95,7 @@ def execute(arguments: Arguments, context: ToolContext) -> ToolResult:
         forest = read_forest(database, table, workspace.table_settings(table.name))
     answer = compose(forest, arguments)
     return ToolResult.text(
-        answer.text,
-        ToolArtifact.table(f"{table.title} tree", _COLUMNS, answer.cells),
-        data=answer.data,
-        metadata={"warnings": answer.warnings} if answer.warnings else None,
+        answer.text, *answer.artifacts, data=answer.data, metadata=answer.metadata
     )
 
 
@@ -203,7 +186,7 @@ def compose(forest: Forest, arguments: Arguments) -> Answer:
         "complete": not below and not left,
     }
     text = "\n".join([*lines, *(f"Warning: {one_line(warning)}" for warning in warnings)])
-    return Answer(text, page.cells, data, warnings)
+    return Answer(text, ((f"{forest.title} tree", _COLUMNS, page.cells),), data, warnings)
 
 
 def _roots(forest: Forest, root: str | None) -> list[str]:

@@ -8,15 +8,13 @@ import attrs
 
 from toolseam import (
     Arg,
-    DataClass,
-    Effect,
-    ToolArtifact,
     ToolContext,
     ToolResult,
     ToolSpec,
     hookimpl,
 )
 from toolseam_builtin._database import (
+    Answer,
     Column,
     Page,
     Structure,
@@ -24,8 +22,8 @@ from toolseam_builtin._database import (
     engine_text,
     one_line,
     open_database,
+    reading_spec,
 )
-from toolseam_builtin.workspace import Workspace
 
 _COLUMNS = ("column", "type", "notes")
 _PARTS = ("part", "name", "columns", "refers to")
@@ -40,30 +38,15 @@ class Arguments:
     table: Annotated[str, Arg("A table or view, or schema.table.", min_length=1, max_length=200)]
 
 
-@attrs.frozen
-class Answer:
-    """The same facts as text, as two tables and as data."""
-
-    text: str
-    columns: list[list[str]]
-    parts: list[list[str]]
-    data: dict[str, object]
-
-
 @hookimpl
 def tool_spec() -> ToolSpec:
     """Describe the tool."""
-    return ToolSpec(
-        name="get_table_schema",
-        description=(
-            "Describe one table or view of the workspace's database: columns with types and"
-            " defaults, primary key, foreign keys both ways, unique, checks and indexes."
-        ),
-        parameters=Arguments,
-        effect=Effect.READ_ONLY,
-        data_class=DataClass.EDITOR_CONTENT,
-        group="structure",
-        settings=Workspace,
+    return reading_spec(
+        "get_table_schema",
+        "structure",
+        Arguments,
+        "Describe one table or view of the workspace's database: columns with types and"
+        " defaults, primary key, foreign keys both ways, unique, checks and indexes.",
     )
 
 
@@ -75,10 +58,7 @@ def execute(arguments: Arguments, context: ToolContext) -> ToolResult:
         structure = database.structure(table)
     answer = compose(table, structure)
     return ToolResult.text(
-        answer.text,
-        ToolArtifact.table(f"{table.title} columns", _COLUMNS, answer.columns, fit=True),
-        ToolArtifact.table(f"{table.title} keys", _PARTS, answer.parts, fit=True),
-        data=answer.data,
+        answer.text, *answer.artifacts, data=answer.data, metadata=answer.metadata
     )
 
 
@@ -111,7 +91,11 @@ def compose(table: Table, structure: Structure) -> Answer:
         "keys": {"columns": list(_PARTS), "rows": parts.rows},
         "notes": list(structure.notes),
     }
-    return Answer("\n".join([*lines, *structure.notes]), page.cells, parts.cells, data)
+    tables = (
+        (f"{table.title} columns", _COLUMNS, page.cells),
+        (f"{table.title} keys", _PARTS, parts.cells),
+    )
+    return Answer("\n".join([*lines, *structure.notes]), tables, data)
 
 
 def _heading(table: Table) -> str:

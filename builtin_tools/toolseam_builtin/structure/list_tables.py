@@ -8,16 +8,20 @@ import attrs
 
 from toolseam import (
     Arg,
-    DataClass,
-    Effect,
-    ToolArtifact,
     ToolContext,
     ToolResult,
     ToolSpec,
     hookimpl,
 )
-from toolseam_builtin._database import Entry, Page, engine_text, one_line, open_database
-from toolseam_builtin.workspace import Workspace
+from toolseam_builtin._database import (
+    Answer,
+    Entry,
+    Page,
+    engine_text,
+    one_line,
+    open_database,
+    reading_spec,
+)
 
 _COLUMNS = ("name", "kind", "rows", "comment")
 
@@ -32,30 +36,15 @@ class Arguments:
     schema: Annotated[str | None, Arg("Only this schema.", max_length=200)] = None
 
 
-@attrs.frozen
-class Answer:
-    """The same facts as text, as a table and as data."""
-
-    text: str
-    cells: list[list[str]]
-    data: dict[str, object]
-    warnings: list[str]
-
-
 @hookimpl
 def tool_spec() -> ToolSpec:
     """Describe the tool."""
-    return ToolSpec(
-        name="list_tables",
-        description=(
-            "List the readable tables and views of the workspace's database with kind,"
-            " estimated number of rows and comment."
-        ),
-        parameters=Arguments,
-        effect=Effect.READ_ONLY,
-        data_class=DataClass.EDITOR_CONTENT,
-        group="structure",
-        settings=Workspace,
+    return reading_spec(
+        "list_tables",
+        "structure",
+        Arguments,
+        "List the readable tables and views of the workspace's database with kind,"
+        " estimated number of rows and comment.",
     )
 
 
@@ -67,10 +56,7 @@ def execute(arguments: Arguments, context: ToolContext) -> ToolResult:
         dialect = database.dialect
     answer = compose(dialect, entries, arguments)
     return ToolResult.text(
-        answer.text,
-        ToolArtifact.table("tables", _COLUMNS, answer.cells),
-        data=answer.data,
-        metadata={"warnings": answer.warnings} if answer.warnings else None,
+        answer.text, *answer.artifacts, data=answer.data, metadata=answer.metadata
     )
 
 
@@ -100,7 +86,7 @@ def compose(dialect: str, entries: list[Entry], arguments: Arguments) -> Answer:
         "columns": list(_COLUMNS),
         "rows": page.rows,
     }
-    return Answer("\n".join(lines), page.cells, data, warnings)
+    return Answer("\n".join(lines), (("tables", _COLUMNS, page.cells),), data, warnings)
 
 
 def _heading(dialect: str, total: int, matching: int, arguments: Arguments) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING
 
 import attrs
@@ -12,6 +13,8 @@ if TYPE_CHECKING:
 
 PAGE_BYTES = 44_000
 """What one answer takes of text, table and data each: below the contract's caps, with a reserve."""
+
+_BREAKS = re.compile(r"\r\n|[\r\n\x0b\x0c\x85\u2028\u2029]")
 
 
 @attrs.define
@@ -38,6 +41,26 @@ class Page:
         self.cells.append(list(cells))
         self.rows.append(list(row))
         return True
+
+
+def one_line(text: str) -> str:
+    """Return text with each line break as a visible sign, so that no value forges a line."""
+    return _BREAKS.sub("↵", text)
+
+
+def excerpt(text: str, characters: int, around: int = 0) -> str:
+    """Return text cut to so many characters, with a word on how many there are in all.
+
+    Args:
+        text: one line.
+        characters: how many are kept at most.
+        around: a place in the text that the kept part shows, with a little of what is before.
+    """
+    if len(text) <= characters:
+        return text
+    start = min(max(0, around - characters // 3), len(text) - characters)
+    kept = text[start : start + characters]
+    return f"{'…' * (start > 0)}{kept}… [{len(text):,} characters in all]"
 
 
 def _size(value: Sequence[object]) -> int:
