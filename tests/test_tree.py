@@ -24,7 +24,7 @@ PLUGINS = ROOT / "plugins" / "toolseam_plugins"
 FLOORS = (
     ("_errors", "_text", "_jsontext"),
     ("_run_only", "_render", "_artifacts", "_result", "guards"),
-    ("_schema", "_spec", "_arguments", "_bounds"),
+    ("_validator", "_closed", "_schema", "_spec", "_repairs", "_arguments", "_structure", "_bounds"),
     (
         *("_hooks", "_context", "_steps"),
         *("_entrypoints", "_settings_files", "_selection"),

@@ -9,6 +9,8 @@ import orjson
 
 from toolseam._errors import ErrorCode
 from toolseam._jsontext import (
+    _INT_MAX,
+    _INT_MIN,
     ARGUMENT_BYTES,
     BadText,
     TooLarge,
@@ -25,7 +27,6 @@ from toolseam._validator import kind_of, validator_for
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-_INT_MIN, _INT_MAX = -(2**63), 2**63 - 1
 _FEW, _SHORT = 64, 2_000
 # Types that hold no float that an integer might be meant by.
 _FINAL = frozenset({str, int, bool, type(None)})

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 SCHEMA_BYTES = 16_384
 SCHEMA_DEPTH = 12
+_DEFS = 64
 _UNFOLDED = 10_000
 _DRAFT = "https://json-schema.org/draft/2020-12/schema"
 _REF = "#/$defs/"
@@ -44,7 +45,7 @@ def close(schema: Mapping[str, Any] | None) -> dict[str, Any]:
 
     Raises `SpecError`, naming the place, for a schema that is too large or no object's, for an
     object inside a combinator that leaves open whether it is closed, for references that leave
-    the schema's own `$defs`, for patterns that no linear engine compiles, for control, bidi and
+    the schema's own `$defs` or unfold to more than 10,000 parts, for patterns that no linear engine compiles, for control, bidi and
     tag characters anywhere, and for a default that does not fit.
     """
     closed, text = _copy({} if schema is None else schema)
@@ -167,15 +168,20 @@ def _check_references(root: dict[str, Any], found: _Found) -> None:
         if not {"/", "~", "%"}.isdisjoint(name):
             raise _refuse((*path, "$ref"), "a name without '/', '~' and '%' is needed")
     # A validator visits every part as often as references lead to it: 2^n for n levels of pairs.
-    if _unfold(root, defs, {}) > _UNFOLDED:
-        raise SpecError(f"$: unfolds to more than {_UNFOLDED} parts; refer less often")
+    if len(defs) > _DEFS or _unfold(root, defs, {}) > _UNFOLDED:
+        raise SpecError(
+            f"$: more than {_DEFS} $defs, or they unfold to more than {_UNFOLDED} parts"
+        )
 
 
 def _unfold(node: object, defs: dict[str, Any], known: dict[str, int]) -> int:
+    """Return how many parts a schema has with every reference followed."""
     if not isinstance(node, dict):
         return 1
     rules = cast("dict[str, Any]", node)
-    parts = 1 + sum(_unfold(child, defs, known) for _, child, _ in _children(rules, ()))
+    parts = 1
+    for _, child, _ in _children(rules, ()):
+        parts += _unfold(child, defs, known)
     if "$ref" in rules:
         name: str = rules["$ref"].removeprefix(_REF)
         if name not in known:

@@ -9,13 +9,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, cast
 
 from toolseam._errors import ToolseamError
-from toolseam._jsontext import decode, encode
+from toolseam._jsontext import _INT_MAX, _INT_MIN, decode, encode
 from toolseam._validator import Complaint, path_text, validator_for
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-_INT_MIN, _INT_MAX = -(2**63), 2**63 - 1
 _EXACT = 2**53
 _LONGEST_NUMBER = 40
 _DECIMAL = frozenset("-.0123456789")
@@ -94,6 +93,8 @@ class _Builder:
 
     def _node(self, given: object) -> Node:
         rules = self._resolved(given)
+        if rules is None:
+            return Node(_NO_TYPES, frozenset())
         if id(rules) in self._nodes:
             return self._nodes[id(rules)]
         declared = rules.get("type", [])
@@ -124,8 +125,8 @@ class _Builder:
             seen.add(name)
             given = self._defs.get(name)
 
-    def _resolved(self, given: object) -> dict[str, Any]:
-        last: dict[str, Any] = {}
+    def _resolved(self, given: object) -> dict[str, Any] | None:
+        last: dict[str, Any] | None = None
         for rules in self._steps(given):
             last = rules
         return last

@@ -82,7 +82,7 @@ def schema_of(cls: type) -> dict[str, Any]:
 
     Fields may be `str`, `int`, `float`, `bool`, `None`, `Literal`, an `Enum`, `list`, `tuple`,
     `dict[str, X]`, another attrs class, and unions of these, each with `Annotated` documentation
-    and bounds. The key is the field's alias. A nested class stands in place, so a class that
+    and bounds (`Arg`, annotated-types, `typing_extensions.Doc`, or a plain text). The key is the field's alias. A nested class stands in place, so a class that
     contains itself is refused.
 
     Raises `SpecError`, naming the field and what to write instead, for everything else, for a
@@ -100,7 +100,7 @@ def hints_of(cls: type) -> dict[str, Any]:
     """Return the resolved type of each field that is an argument, by the field's name."""
     try:
         hints = typing.get_type_hints(cls, include_extras=True)
-    except (NameError, TypeError) as error:
+    except (NameError, TypeError, AttributeError, SyntaxError) as error:
         name = getattr(error, "name", None)
         what = f"the annotation {name!r}" if name else "an annotation"
         raise SpecError(
