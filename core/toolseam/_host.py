@@ -21,6 +21,7 @@ from toolseam._seam import aperform, perform
 from toolseam._session import Session, preview
 from toolseam._settings import Settings, coded_settings, load_settings
 from toolseam._state import HostState
+from toolseam._text import short
 from toolseam._trace import RunTrace
 from toolseam._wrappers import HostPlugins
 from toolseam._context import Actor
@@ -130,8 +131,10 @@ class Host:
             [Given(plugin, _CODE, "") for plugin in tools],
             strengthen,
         )
-        for plugin, record in loaded:
-            _give_tools(registry, plugin, record, settings)
+        self._plugin_records += tuple(
+            _give_tools(registry, host_plugins, plugin, record, settings)
+            for plugin, record in loaded
+        )
         self._state = HostState(
             registry=registry,
             policy=Policy(
@@ -298,7 +301,10 @@ class Host:
         return self
 
     def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        at: TracebackType | None,
     ) -> None:
         self.close()
 
@@ -306,7 +312,10 @@ class Host:
         return self
 
     async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        at: TracebackType | None,
     ) -> None:
         self.close()
 
@@ -359,21 +368,39 @@ def _load_plugins(
         if plugin is not None:
             try:
                 plugins.add(plugin, record.distribution)
-                loaded.append((plugin, record))
             except LoadError as error:
                 record = record.with_status("broken", "refused", str(error))
+            else:
+                loaded.append((plugin, record))
+                continue
         judged.append(record)
     return tuple(judged), loaded
 
 
-def _give_tools(registry: Registry, plugin: object, record: Record, settings: Settings) -> None:
-    """Register the tools that a host plugin makes at run time."""
+def _give_tools(
+    registry: Registry,
+    plugins: HostPlugins,
+    plugin: object,
+    record: Record,
+    settings: Settings,
+) -> Record:
+    """Register the tools that a host plugin makes at run time: all of it, or nothing (P17)."""
     make = getattr(plugin, "toolseam_tools", None)
     if make is None:
-        return
+        return record
     table = settings.operator.plugins.get(record.distribution, {})
-    for made in make(settings=dict(table)):
-        registry.give(Given(made, record.distribution, record.version))
+    try:
+        made = [
+            Given(tool, record.distribution, record.version) for tool in make(settings=dict(table))
+        ]
+        registry.give_all(made)
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # noqa: BLE001 - a broken plugin never stops the host
+        plugins.remove(plugin)
+        told = str(error) if isinstance(error, LoadError) else short(type(error).__name__)
+        return record.with_status("broken", "refused", f"toolseam_tools: {told}")
+    return record
 
 
 def _tell(hook: Any, what: object) -> None:  # noqa: ANN401 - pluggy's relay has no type

@@ -66,6 +66,17 @@ class Registry:
             self.given.append(tool.name)
         return tool
 
+    def give_all(self, given: Iterable[Given]) -> None:
+        """Bind the plugins of one distribution, or none of them if one raises `LoadError`."""
+        with self._turn:
+            before = dict(self._bound), dict(self._aliases), list(self.given)
+            try:
+                for one in given:
+                    self.give(one)
+            except BaseException:
+                self._bound, self._aliases, self.given = before
+                raise
+
     def get(self, name: str) -> BoundTool | None:
         """Return the tool of a canonical name or alias, loading it if need be, or None."""
         tool = self._bound.get(name)

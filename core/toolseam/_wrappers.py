@@ -62,6 +62,10 @@ class HostPlugins:
         self._manager.register(box, name=f"{distribution}:{id(plugin)}")
         self._distributions[id(plugin)] = distribution
 
+    def remove(self, plugin: object) -> None:
+        """Take a host plugin out again, with all its hooks."""
+        self._manager.unregister(name=f"{self._distributions.pop(id(plugin))}:{id(plugin)}")
+
     @property
     def hook(self) -> Any:  # noqa: ANN401 - pluggy's relay has no type
         """Pluggy's callers, for all hooks but `execute`."""

@@ -100,7 +100,7 @@ def make_environment(folder: Path, projects: Iterable[str]) -> Environment:
     return environment
 
 
-def discover(
+def probe(
     environment: Environment,
     *arguments: str,
     cwd: Path,
@@ -108,8 +108,8 @@ def discover(
     environ: Mapping[str, str] | None = None,
 ) -> dict[str, Any]:
     """Run `probe.py` there and give what it saw."""
-    probe = Path(__file__).parent / "probe.py"
-    done = environment.run(probe, *arguments, cwd=cwd, config=config, environ=environ)
+    script = Path(__file__).parent / "probe.py"
+    done = environment.run(script, *arguments, cwd=cwd, config=config, environ=environ)
     assert done.returncode == 0, done.stderr
     seen: dict[str, Any] = json.loads(done.stdout)
     return seen

@@ -1,0 +1,38 @@
+"""Small real databases for tests, and a short way to ask a tool about them."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from typing import TYPE_CHECKING, Any
+
+from toolseam.testing import harness
+from toolseam_builtin.workspace import Workspace
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from toolseam import ToolResult
+
+
+def sqlite_workspace(folder: Path, script: str, **settings: Any) -> Workspace:
+    """Make `folder/app.db` by a script, and return the workspace around it."""
+    with closing(sqlite3.connect(folder / "app.db")) as connection:
+        connection.executescript(script)
+        connection.commit()
+    return Workspace(folder=folder, **settings)
+
+
+def ask(tool: object, workspace: Workspace, **arguments: Any) -> ToolResult:
+    """Call a tool through the whole seam and return its result."""
+    with harness(tool, settings=workspace) as double:
+        return double.call(arguments)
+
+
+def everything(result: ToolResult) -> str:
+    """Return all that a result holds in any channel, as text."""
+    parts = [result.content, str(result.metadata.value)]
+    if result.data is not None:
+        parts.append(str(result.data.value))
+    parts += [str((artifact.label, artifact.data.value)) for artifact in result.artifacts]
+    return "\n".join(parts)
