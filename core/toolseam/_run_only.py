@@ -38,7 +38,8 @@ class RunOnly(Generic[T_co]):
         message = "RunOnly is immutable"
         raise AttributeError(message)
 
-    __delattr__ = cast("Callable[[object, str], None]", __setattr__)
+    def __delattr__(self, name: str) -> NoReturn:
+        self.__setattr__(name, None)
 
     @property
     def value(self) -> Any:  # noqa: ANN401 - JSON has no narrower type
