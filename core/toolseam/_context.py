@@ -10,13 +10,17 @@ from toolseam._errors import publish
 
 if TYPE_CHECKING:
     import logging
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from toolseam._result import ToolResult
     from toolseam._spec import ToolSpec
 
 T = TypeVar("T")
 ADMIN = "admin"
+
+
+def _roles(names: Iterable[str]) -> frozenset[str]:
+    return frozenset(names)
 
 
 @attrs.frozen
@@ -28,7 +32,7 @@ class Actor:
     """
 
     name: str
-    roles: frozenset[str] = attrs.field(default=frozenset(), converter=frozenset)
+    roles: frozenset[str] = attrs.field(default=frozenset(), converter=_roles)
     service: bool = False
 
     system: ClassVar[Actor]

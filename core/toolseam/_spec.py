@@ -34,7 +34,7 @@ def is_tool_name(name: object) -> bool:
 
 
 @final
-@attrs.frozen(kw_only=True, eq=False)
+@attrs.frozen(kw_only=True, eq=False, init=False)
 class ToolSpec:
     """What a tool says of itself; immutable, and refused with `SpecError` when a rule fails (§3).
 
@@ -111,11 +111,9 @@ class ToolSpec:
             raise _refused(name, "parallel_safe", "only a read_only tool may be parallel_safe")
         declared, schema = _schema(name, "parameters", {} if parameters is None else parameters)
         promised, output = (
-            (None, None)
-            if output_schema is None
-            else _schema(name, "output_schema", output_schema)
+            (None, None) if output_schema is None else _schema(name, "output_schema", output_schema)
         )
-        self.__attrs_init__(  # type: ignore[attr-defined]
+        self.__attrs_init__(  # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType]
             name=name,
             description=description,
             parameters=declared,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import Any, cast
 
 import attrs
@@ -16,6 +16,7 @@ from toolseam._result import ToolResult
 from toolseam._spec import ToolSpec
 
 Function = Callable[..., Any]
+ToolFunction = Callable[..., ToolResult | Awaitable[ToolResult]]
 
 
 class FunctionTool:
@@ -26,7 +27,7 @@ class FunctionTool:
         self.__doc__ = function.__doc__
         self.__name__ = spec.name
         self._spec = spec
-        self.execute = hookimpl(_hook(function, context))
+        self.execute = hookimpl(_hook(function, _names(spec), context))
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401
         return self.function(*args, **kwargs)
@@ -39,7 +40,7 @@ class FunctionTool:
 
 def tool(
     *, effect: Effect | str, data_class: DataClass | str = DataClass.SECRET_ADJACENT, **more: Any
-) -> Callable[[Function], FunctionTool]:
+) -> Callable[[ToolFunction], FunctionTool]:
     """Make a tool of a typed function: its name, its docstring, its parameters (§2).
 
     Args:
@@ -52,25 +53,28 @@ def tool(
     than `ToolResult`.
     """
 
-    def decorate(function: Function) -> FunctionTool:
+    def decorate(function: ToolFunction) -> FunctionTool:
         name = more.get("name") or function.__name__
         hints = _hints(function, name)
         _check_return(hints.pop("return", None), name)
         parameters, context = _parameters(function, hints, name)
-        described = {"description": _description(function, name), **more, "name": name}
-        spec = ToolSpec(
-            effect=effect, data_class=data_class, parameters=parameters, **described
-        )
+        described: dict[str, Any] = {"description": _description(function, name), **more}
+        described["name"] = name
+        spec = ToolSpec(effect=effect, data_class=data_class, parameters=parameters, **described)
         return FunctionTool(function, spec, context)
 
     return decorate
 
 
-def _hook(function: Function, context: str | None) -> Function:
+def _names(spec: ToolSpec) -> tuple[str, ...]:
+    return tuple(field.name for field in attrs.fields(cast("Any", spec.parameters)))
+
+
+def _hook(function: Function, names: tuple[str, ...], context: str | None) -> Function:
     """Return the `execute` hook; pluggy passes what it names, so it names no more than needed."""
 
     def call(arguments: object, given: object = None) -> Any:  # noqa: ANN401
-        fields = {a.name: getattr(arguments, a.name) for a in attrs.fields(type(arguments))}
+        fields = {name: getattr(arguments, name) for name in names}
         if context is not None:
             fields[context] = given
         return function(**fields)
@@ -145,9 +149,7 @@ def _description(function: Function, name: str) -> str:
     return text
 
 
-def _parameters(
-    function: Function, hints: dict[str, Any], name: str
-) -> tuple[type, str | None]:
+def _parameters(function: Function, hints: dict[str, Any], name: str) -> tuple[type, str | None]:
     """Return an attrs class with one field a parameter, and the name of the context parameter."""
     fields: dict[str, Any] = {}
     context: str | None = None
@@ -164,8 +166,7 @@ def _parameters(
             raise SpecError(message)
         default = attrs.NOTHING if parameter.default is parameter.empty else parameter.default
         fields[parameter.name] = attrs.field(default=default, type=hint, kw_only=True)
-    made = attrs.make_class("Arguments", fields, frozen=True, slots=True)
-    return cast("type", made), context
+    return attrs.make_class("Arguments", fields, frozen=True, slots=True), context
 
 
 publish(globals(), "tool")
