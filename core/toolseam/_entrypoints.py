@@ -202,17 +202,18 @@ def safe_path(path: list[str], folder: str) -> list[str]:
 
     Those are the relative ones and the ones inside `folder` that stand before the standard
     library (the current folder under `python -m`, `PYTHONPATH`); what a `.pth` file of a site
-    folder added stands after it. The root of the running toolseam stays.
+    folder added stands after it. Site folders and the root of the running toolseam stay.
     """
-    library = os.path.dirname(os.__file__)
+    library = os.path.dirname(getattr(os, "__file__", ""))
     first = path.index(library) if library in path else len(path)
-    root, inside = _own_root(), os.path.realpath(folder)
+    kept = {_own_root(), *map(os.path.realpath, _site_folders())}
+    inside = os.path.realpath(folder)
     return [
         entry
         for index, entry in enumerate(path)
         if index >= first
         or (os.path.isabs(entry) and not _within(os.path.realpath(entry), inside))
-        or os.path.realpath(entry) == root
+        or os.path.realpath(entry) in kept
     ]
 
 

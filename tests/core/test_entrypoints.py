@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import sysconfig
 import tempfile
 import zipfile
 from pathlib import Path
@@ -311,9 +312,12 @@ def test_the_safe_path_drops_what_a_workspace_puts_before_the_library(tmp_path: 
     library = str(Path(os.__file__).parent)
     root = str(Path(toolseam.__file__).parent.parent)
     mine, after = str(tmp_path / "src"), str(tmp_path)
-    path = ["", str(tmp_path), mine, "/elsewhere", root, library, after]
+    site = sysconfig.get_path("purelib")
+    path = ["", str(tmp_path), mine, "/elsewhere", root, library, site, after]
 
-    assert safe_path(path, str(tmp_path)) == ["/elsewhere", root, library, after]
+    assert safe_path(path, str(tmp_path)) == ["/elsewhere", root, library, site, after]
+    assert safe_path(path, "/") == [root, library, site, after]
+    assert safe_path(["", site, after], "/") == [site]
 
 
 @pytest.mark.parametrize(
