@@ -351,18 +351,20 @@ def _fitted(
     label: str, heads: list[str], texts: list[str], total: int
 ) -> tuple[bytes, str, str | None]:
     """Keep as many rows from the start as fit a list of their own, and say so in the label."""
-    note = f" (first {total} of {total} rows)"
-    room = ARTIFACT_BYTES - len(b'["table"]') - len(_FRAME)
-    room -= len(orjson.dumps(short(label, LABEL_CHARACTERS))) + len(note)
+    alone = ARTIFACT_BYTES - len(orjson.dumps(ArtifactType.TABLE)) - len(_FRAME) - 1
     if len(texts) == total * len(heads):
         encoded, fault = _encoded_table(heads, texts)
-        if fault is None and len(encoded) <= room:
+        whole = short(label, LABEL_CHARACTERS)
+        if fault is None and len(encoded) + len(orjson.dumps(whole)) <= alone:
             return encoded, label, None
+    note = f" (first {total} of {total} rows)"
+    label = short(label, LABEL_CHARACTERS - len(note))
+    room = alone - len(orjson.dumps(label)) - len(note)
     heads = list(map(clean, heads))
     rows = _rows(list(map(clean, texts)), len(heads))
     fitting = bisect_right(range(len(rows) + 1), room, key=lambda n: len(_dumps(heads, rows[:n])))
     if fitting == 0:
         return b"null", label, _TOO_LARGE
     count = fitting - 1
-    label = f"{short(label, LABEL_CHARACTERS - len(note))} (first {count} of {total} rows)"
+    label = f"{label} (first {count} of {total} rows)"
     return _dumps(heads, rows[:count]), label, None
