@@ -69,7 +69,7 @@ def compose(table: Table, structure: Structure) -> Answer:
         name, kind, notes = one_line(column.name), engine_text(column.type), _notes(table, column)
         line = f"- {name}: {', '.join([kind, *notes])}"
         fact = _fact(table, column)
-        if not page.take([line], [name, kind, ", ".join(notes)], list(fact.values())):
+        if not page.take([line], [name, kind, ", ".join(notes)], [fact]):
             break
         described.append(fact)
     parts = Page(budget=_HALF)

@@ -148,9 +148,7 @@ def test_an_empty_answer_says_what_was_looked_at(tmp_path: Path) -> None:
         ({"table": 'Album"; drop table "Album'}, "not_found"),
     ],
 )
-def test_refusals_have_their_codes(
-    tmp_path: Path, arguments: dict[str, object], code: str
-) -> None:
+def test_refusals_have_their_codes(tmp_path: Path, arguments: dict[str, object], code: str) -> None:
     """What cannot be asked is refused with its code, and nothing is clamped."""
     result = ask(read_records, sqlite_workspace(tmp_path, SHOP), **arguments)
 

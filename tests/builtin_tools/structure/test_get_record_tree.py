@@ -1,0 +1,127 @@
+from pathlib import Path
+
+from support.databases import ask, everything, sqlite_workspace
+
+from toolseam_builtin.structure import get_record_tree
+from toolseam_builtin.workspace import TableSettings
+
+PAGES = """
+create table page (id integer primary key, title text, parent integer references page(id));
+insert into page values (1, 'Home', null), (2, 'News', 1), (3, 'Shop', 1), (4, 'Old', 2),
+  (5, 'Older', 4), (6, 'Oldest', 5), (7, 'Imprint', null);
+"""
+
+
+def test_the_outline_follows_parents_in_key_order(tmp_path: Path) -> None:
+    """Records stand below their parents, in key order, down to the asked depth."""
+    result = ask(get_record_tree, sqlite_workspace(tmp_path, PAGES), table="page")
+
+    assert result.content.splitlines() == [
+        "page: 7 records, shown 5 at depth 0, 1, 2.",
+        "- page:1 Home",
+        "  - page:2 News",
+        "    - page:4 Old (+1 below)",
+        "  - page:3 Shop",
+        "- page:7 Imprint",
+        "1 children lie deeper; `root` or a larger `depth` shows them.",
+    ]
+    (artifact,) = result.artifacts
+    assert artifact.label == "page tree"
+    assert artifact.rows[2] == ["2", "4", "Old", "2"]
+    assert all(cell in result.content for row in artifact.rows for cell in row)
+
+
+def test_a_root_shows_its_own_branch(tmp_path: Path) -> None:
+    """With a root the outline begins there, and says who is above."""
+    workspace = sqlite_workspace(tmp_path, PAGES)
+
+    result = ask(get_record_tree, workspace, table="page", root="4", depth=5)
+
+    assert result.content.splitlines() == [
+        "page: 7 records, shown 3 from 4, whose parent is 2, at depth 0, 1, 2.",
+        "- page:4 Old",
+        "  - page:5 Older",
+        "    - page:6 Oldest",
+    ]
+    assert result.data is not None
+    assert result.data["complete"] is True
+
+
+def test_cycles_and_orphans_are_reported(tmp_path: Path) -> None:
+    """Records that no root reaches are shown once, with a warning each kind."""
+    script = PAGES + (
+        "insert into page values (8, 'Lost', 99), (10, 'Egg', 11), (11, 'Hen', 10),"
+        " (12, 'Chick', 11), (13, 'Self', 13);"
+    )
+
+    result = ask(get_record_tree, sqlite_workspace(tmp_path, script), table="page", depth=5)
+
+    assert result.metadata.value["warnings"] == [
+        "cycle: 10 → 11 → 10",
+        "cycle: 13 → 13",
+        "1 orphans, their parent is gone: 8",
+    ]
+    assert "- page:8 Lost (parent 99 is gone)" in result.content
+    keys = [row[1] for row in result.artifacts[0].rows]
+    assert sorted(map(int, keys)) == [1, 2, 3, 4, 5, 6, 7, 8, 10, 11, 12, 13]
+
+
+def test_at_most_two_hundred_records_are_shown(tmp_path: Path) -> None:
+    """A large table is outlined as far as it goes, and the rest is counted."""
+    script = PAGES + (
+        "with recursive n(x) as (select 100 union all select x + 1 from n limit 500)"
+        " insert into page select x, 'p', 3 from n;"
+    )
+
+    result = ask(get_record_tree, sqlite_workspace(tmp_path, script), table="page")
+
+    assert len(result.artifacts[0].rows) == 200
+    assert "begin with a `root`" in result.content
+
+
+def test_the_workspace_may_name_the_parent(tmp_path: Path) -> None:
+    """Without a foreign key the workspace's setting tells which column it is."""
+    script = "create table topic (id integer primary key, name text, up integer);"
+    script += "insert into topic values (1, 'a', null), (2, 'b', 1);"
+    workspace = sqlite_workspace(tmp_path, script, tables={"topic": TableSettings(parent="up")})
+
+    result = ask(get_record_tree, workspace, table="topic")
+
+    assert result.content.splitlines()[1:] == ["- topic:1 a", "  - topic:2 b"]
+
+
+def test_a_table_without_parents_names_the_setting(tmp_path: Path) -> None:
+    """What is not configured is unavailable, and the refusal says where to configure it."""
+    result = ask(get_record_tree, sqlite_workspace(tmp_path, "create table t (id);"), table="t")
+
+    assert result.failure is not None
+    assert result.failure.code == "unavailable"
+    assert "[workspace.tables.t]" in result.content
+
+
+def test_a_sensitive_parent_column_is_no_reference(tmp_path: Path) -> None:
+    """A reference through a sensitive column is not followed."""
+    script = "create table t (id integer primary key, parent_token text references t(id));"
+    script += "insert into t values (1, 'sesame');"
+
+    result = ask(get_record_tree, sqlite_workspace(tmp_path, script), table="t")
+
+    assert result.failure is not None
+    assert result.failure.code == "unavailable"
+    assert "sesame" not in everything(result)
+
+
+def test_an_absent_root_is_not_found(tmp_path: Path) -> None:
+    """A key that no record has is refused by name."""
+    result = ask(get_record_tree, sqlite_workspace(tmp_path, PAGES), table="page", root="99")
+
+    assert result.failure is not None
+    assert result.failure.code == "not_found"
+
+
+def test_depth_is_bounded_by_the_schema(tmp_path: Path) -> None:
+    """More than five levels cannot be asked for."""
+    result = ask(get_record_tree, sqlite_workspace(tmp_path, PAGES), table="page", depth=6)
+
+    assert result.failure is not None
+    assert result.failure.code == "invalid_arguments"
