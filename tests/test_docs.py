@@ -32,6 +32,28 @@ def test_every_error_code_is_explained(code: ErrorCode) -> None:
     assert f"| `{code.value}` |" in page
 
 
+def test_the_house_is_drawn_with_all_its_rooms() -> None:
+    """The architecture page names each module of the core."""
+    page = (DOCS / "explanation" / "architecture.md").read_text(encoding="utf-8")
+    rooms = {path.stem for path in (ROOT / "core" / "toolseam").iterdir()} - {"py", "__init__"}
+
+    assert [room for room in rooms if not room.startswith("__") and f"`{room}`" not in page] == []
+
+
+def test_the_tutorial_works(tmp_path: Path) -> None:
+    """What a reader of the tutorial types is a module and checks that pass, as printed."""
+    text = (DOCS / "tutorial" / "first-tool.md").read_text(encoding="utf-8")
+    module, call, wrong, *_ = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+    (tmp_path / "acme_greet.py").write_text(module, encoding="utf-8")
+    (tmp_path / "reader.py").write_text(call + wrong, encoding="utf-8")
+
+    done = subprocess.run(
+        [sys.executable, "reader.py"], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+
+    assert (done.returncode, done.stderr) == (0, "")
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda path: str(path.relative_to(DOCS)))
 def test_every_page_is_reachable(page: Path) -> None:
     """Each page hangs in the index, in one of the four parts."""
