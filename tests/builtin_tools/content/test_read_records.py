@@ -3,8 +3,8 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from support.databases import ask, everything, sqlite_workspace
 
+from support.databases import ask, everything, sqlite_workspace
 from toolseam import ToolResult
 from toolseam_builtin.content import read_records
 from toolseam_builtin.workspace import TableSettings

@@ -1,7 +1,6 @@
 from pathlib import Path
 
 from support.databases import ask, everything, sqlite_workspace
-
 from toolseam_builtin.structure import get_record_tree
 from toolseam_builtin.workspace import TableSettings
 

@@ -2,7 +2,6 @@ from pathlib import Path
 from typing import Any
 
 from support.databases import ask, everything, sqlite_workspace
-
 from toolseam import ToolResult
 from toolseam_builtin.structure import get_table_schema
 
@@ -83,7 +82,7 @@ def test_unknown_types_are_told_as_declared(tmp_path: Path) -> None:
 
 
 def test_sensitive_columns_keep_what_the_engine_stores_for_them(tmp_path: Path) -> None:
-    """Defaults, expressions and conditions of sensitive columns are not shown, nor secret shapes."""
+    """What is stored for sensitive columns is not shown, nor are secret shapes."""
     vendor_key = "sk_live_" + "4eC39HqLyjWDarjtT1zdp7dc"
     script = f"""
     create table member (

@@ -1,8 +1,8 @@
 from pathlib import Path
 
 import pytest
-from support.databases import ask, everything, sqlite_workspace
 
+from support.databases import ask, everything, sqlite_workspace
 from toolseam_builtin.structure import list_tables
 
 SHOP = """
