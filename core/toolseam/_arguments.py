@@ -21,7 +21,7 @@ from toolseam._jsontext import (
 )
 from toolseam._repairs import Mender, Unfit, fill, nodes_of
 from toolseam._result import ToolError
-from toolseam._text import short
+from toolseam._text import exact, short
 from toolseam._validator import kind_of, validator_for
 
 if TYPE_CHECKING:
@@ -142,7 +142,7 @@ def _is_flat(raw: Any, keys: frozenset[str]) -> bool:  # noqa: ANN401
 def _object_of(raw: Any) -> tuple[dict[str, Any], tuple[str, ...]]:  # noqa: ANN401
     """Return a fresh dict of strict JSON without lone surrogates, and what was unpacked for it."""
     if isinstance(raw, str):
-        return _object_in(raw)
+        return _object_in(exact(raw))
     if raw is None:
         return {}, ()
     if isinstance(raw, bytes):

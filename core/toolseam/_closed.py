@@ -45,8 +45,9 @@ def close(schema: Mapping[str, Any] | None) -> dict[str, Any]:
 
     Raises `SpecError`, naming the place, for a schema that is too large or no object's, for an
     object inside a combinator that leaves open whether it is closed, for references that leave
-    the schema's own `$defs` or unfold to more than 10,000 parts, for patterns that no linear engine compiles, for control, bidi and
-    tag characters anywhere, and for a default that does not fit.
+    the schema's own `$defs` or unfold to more than 10,000 parts, for patterns that no linear
+    engine compiles, for control, bidi and tag characters anywhere, and for a default that does
+    not fit.
     """
     closed, text = _copy({} if schema is None else schema)
     _check_shape(closed)

@@ -81,9 +81,9 @@ def schema_of(cls: type) -> dict[str, Any]:
     """Return the closed JSON Schema (draft 2020-12) of an attrs class.
 
     Fields may be `str`, `int`, `float`, `bool`, `None`, `Literal`, an `Enum`, `list`, `tuple`,
-    `dict[str, X]`, another attrs class, and unions of these, each with `Annotated` documentation
-    and bounds (`Arg`, annotated-types, `typing_extensions.Doc`, or a plain text). The key is the field's alias. A nested class stands in place, so a class that
-    contains itself is refused.
+    `dict[str, X]`, another attrs class, and unions of these. `Annotated` adds documentation and
+    bounds: `Arg`, annotated-types, `typing_extensions.Doc` or a plain text. The key is the
+    field's alias. A nested class stands in place, so one that contains itself is refused.
 
     Raises `SpecError`, naming the field and what to write instead, for everything else, for a
     converter, and for a default that is no constant (§4).
