@@ -105,6 +105,9 @@ class _Muffled(io.TextIOWrapper):
         if threading.get_ident() != self._importer:
             self._before.flush()
 
+    def close(self) -> None:
+        """Do nothing: stdout is not the plugin's to close, and closing would flush it."""
+
     def release(self) -> None:
         self._importer = None
 

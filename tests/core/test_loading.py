@@ -190,6 +190,7 @@ def test_a_plugin_finds_stdout_as_it_expects_it(
     code = (
         "import sys\nkept = sys.stdout\nkept.buffer.write(b'bytes')\n"
         "kept.reconfigure(errors='replace')\nassert kept.encoding.lower() == 'utf-8'\n"
+        "kept.close()\n"
     )
 
     record, plugin = load(install(site, code))
