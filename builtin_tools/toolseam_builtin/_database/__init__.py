@@ -1,6 +1,7 @@
 """Reading databases: one protocol, one gate, two engines. Tools know nothing below it."""
 
-from toolseam_builtin._database._answer import Answer, reading_spec
+from toolseam_builtin._answer import Answer
+from toolseam_builtin._database._answer import reading_spec
 from toolseam_builtin._database._cells import (
     engine_text,
     label_column,

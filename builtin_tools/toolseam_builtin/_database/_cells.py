@@ -6,12 +6,12 @@ import json
 import re
 from datetime import date, datetime
 from decimal import Decimal
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 import attrs
 
 from toolseam import json_safe
-from toolseam.guards import is_sensitive_name, mask_secrets
+from toolseam.guards import MASK, is_sensitive_name, mask_fields, mask_secrets
 from toolseam_builtin._database._model import Blob, Excerpt
 from toolseam_builtin._page import one_line
 
@@ -24,8 +24,6 @@ CELL_CHARACTERS = 300
 FETCH_CHARACTERS = 16_384
 """How much text of a cell leaves the database: enough to judge JSON by its keys."""
 
-MASK = "[masked]"
-_DEPTH = 64
 _WORD = re.compile(r"[\w.\-]{1,128}")
 _NAME = re.compile(r"\s*[\w.\-]{1,128}\s*")
 _SEGMENT = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
@@ -122,24 +120,10 @@ def mask_json(text: str) -> str:
         return text
     try:
         value: object = json.loads(start)
-        masked = _masked(value, 0)
+        masked = mask_fields(value, mask_json)
     except (ValueError, RecursionError):
         return f"[withheld: {len(text):,} characters that name a secret]" if _risky(text) else text
     return text if masked == value else json.dumps(masked, ensure_ascii=False)
-
-
-def _masked(value: object, depth: int) -> object:
-    if depth > _DEPTH:
-        raise RecursionError
-    if isinstance(value, dict):
-        items = cast("dict[str, object]", value).items()
-        return {
-            key: MASK if is_sensitive_name(key) else _masked(child, depth + 1)
-            for key, child in items
-        }
-    if isinstance(value, list):
-        return [_masked(child, depth + 1) for child in cast("list[object]", value)]
-    return mask_json(value) if isinstance(value, str) else value
 
 
 def _risky(text: str) -> bool:

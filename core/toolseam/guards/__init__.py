@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from toolseam.guards._assignments import mask_assignment
+    from toolseam.guards._fields import mask_fields
     from toolseam.guards._names import is_sensitive_name
     from toolseam.guards._paths import READ_LIMIT, FileRead, PathGuard
     from toolseam.guards._secrets import MASK, mask_secrets
@@ -19,6 +20,7 @@ _HOME = {
     "PathGuard": "_paths",
     "is_sensitive_name": "_names",
     "mask_assignment": "_assignments",
+    "mask_fields": "_fields",
     "mask_secrets": "_secrets",
     "mask_source": "_sources",
 }
@@ -30,6 +32,7 @@ __all__ = [
     "PathGuard",
     "is_sensitive_name",
     "mask_assignment",
+    "mask_fields",
     "mask_secrets",
     "mask_source",
 ]

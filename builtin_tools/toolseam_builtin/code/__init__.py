@@ -1,0 +1,1 @@
+"""Tools that read an application's sources."""

@@ -1,0 +1,62 @@
+"""Source text as it may be shown: read through the guard, decoded, masked, in lines."""
+
+from __future__ import annotations
+
+import codecs
+import re
+
+import attrs
+
+from toolseam.guards import PathGuard, mask_source
+
+_MARKS = (
+    (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
+)
+_LINE_END = re.compile(r"\r\n?")
+
+
+@attrs.frozen
+class Source:
+    """One text file.
+
+    `lines` are masked, and only whole ones where the file was too large to be read to its end;
+    `size` is the whole file's in bytes, `exact` whether each byte could be decoded.
+    """
+
+    name: str
+    lines: tuple[str, ...]
+    size: int
+    complete: bool
+    exact: bool
+
+
+def read_lines(guard: PathGuard, name: str) -> Source | None:
+    """Read a text file through the guard, or return None if it is not text.
+
+    Raises `ToolError` as `PathGuard.read` does.
+    """
+    file = guard.read(name)
+    decoded = _decode(file.data)
+    if decoded is None:
+        return None
+    text, exact = decoded
+    lines = mask_source(_LINE_END.sub("\n", text)).split("\n")
+    if not file.complete or not lines[-1]:
+        lines.pop()
+    return Source(file.name, tuple(lines), file.size, file.complete, exact)
+
+
+def _decode(data: bytes) -> tuple[str, bool] | None:
+    """Decode by byte order mark, else as UTF-8; tell whether nothing had to be replaced."""
+    encoding = "utf-8"
+    for mark, marked in _MARKS:
+        if data.startswith(mark):
+            data, encoding = data[len(mark) :], marked
+            break
+    else:
+        if b"\0" in data:
+            return None
+    text = data.decode(encoding, "replace")
+    return text, "\ufffd" not in text
