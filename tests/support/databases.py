@@ -18,8 +18,7 @@ if TYPE_CHECKING:
 def sqlite_workspace(folder: Path, script: str, **settings: Any) -> Workspace:
     """Make `folder/app.db` by a script, and return the workspace around it."""
     with closing(sqlite3.connect(folder / "app.db")) as connection:
-        connection.executescript(script)
-        connection.commit()
+        connection.executescript(f"BEGIN; {script}; COMMIT;")
     return Workspace(folder=folder, **settings)
 
 

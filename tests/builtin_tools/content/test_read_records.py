@@ -19,9 +19,8 @@ insert into "Album" values
 def rows(result: ToolResult) -> list[list[object]]:
     """Return the typed rows of a success."""
     assert result.data is not None, result.content
-    found = result.data.value
-    assert isinstance(found, dict)
-    return found["rows"]
+    found: list[list[object]] = result.data.value["rows"]
+    return found
 
 
 def test_text_table_and_data_say_the_same_in_key_order(tmp_path: Path) -> None:
