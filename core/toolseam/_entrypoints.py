@@ -275,16 +275,13 @@ def _special(entry: str) -> list[_Info]:
     from importlib_metadata import distributions  # pyright: ignore[reportUnknownVariableType]
 
     found: list[_Info] = []
-    try:
-        for distribution in distributions(path=[entry]):
-            try:
-                name, version = distribution.metadata["Name"], distribution.version
-                text = (distribution.read_text("entry_points.txt") or "").encode()
-                found.append(_Info(entry, "", _shown(canonical(name)), _shown(version), text))
-            except Exception:  # noqa: BLE001, S112 - metadata is anybody's: the others must be seen
-                continue
-    except Exception:  # noqa: BLE001 - a file on the path that is no archive
-        return found
+    for distribution in distributions(path=[entry]):
+        try:
+            name, version = distribution.metadata["Name"], distribution.version
+            text = (distribution.read_text("entry_points.txt") or "").encode()
+            found.append(_Info(entry, "", _shown(canonical(name)), _shown(version), text))
+        except Exception:  # noqa: BLE001, S112 - metadata is anybody's: the others must be seen
+            continue
     return found
 
 

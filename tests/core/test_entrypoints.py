@@ -195,6 +195,25 @@ def test_a_zipped_distribution_is_found(tmp_path: Path) -> None:
     assert (record.name, record.version, record.folder) == ("greet", "1.5", "")
 
 
+@pytest.mark.parametrize("data", [b"", b"PK\x05\x06", b"PK\x05\x06" + b"\xff" * 18, b"\0" * 99])
+def test_a_file_that_is_no_archive_is_skipped(tmp_path: Path, data: bytes) -> None:
+    """Anything may stand on the path under an archive's name."""
+    file = tmp_path / "acme.zip"
+    file.write_bytes(data)
+
+    assert scan([str(file)]).records == ()
+
+
+def test_a_source_folder_may_lack_its_version(tmp_path: Path) -> None:
+    """An `.egg-info` without `PKG-INFO` has no version, and a name all the same."""
+    info = write_dist(tmp_path, "acme", points=tools(greet="acme"), egg=True)
+    (info / "PKG-INFO").unlink()
+
+    (record,) = scan([str(tmp_path)]).records
+
+    assert (record.distribution, record.version) == ("acme", "")
+
+
 def test_an_egg_on_the_path_is_found(tmp_path: Path) -> None:
     """An unpacked egg keeps its metadata in `EGG-INFO`."""
     info = tmp_path / "acme-1.5-py3.11.egg" / "EGG-INFO"

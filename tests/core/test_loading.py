@@ -2,6 +2,7 @@
 
 import asyncio
 import sys
+import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -228,6 +229,30 @@ def test_a_module_from_elsewhere_is_refused_before_it_runs(
 
     assert (refused.status, refused.reason, plugin) == ("broken", "module_elsewhere", None)
     assert "acme_tool" not in sys.modules
+
+
+def test_what_the_record_lists_and_nobody_finds_is_broken(site: Path) -> None:
+    """A file that somebody removed is a missing module."""
+    record = install(site, "")
+    (site / "acme_tool.py").unlink()
+
+    assert load(record)[0].detail == "ModuleNotFoundError: acme_tool"
+
+
+def test_an_archive_is_loaded_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing is known of a zip's extras, so a missing library there is a broken plugin."""
+    with zipfile.ZipFile(tmp_path / "acme.zip", "w") as archive:
+        archive.writestr("acme-1.0.dist-info/METADATA", "Name: acme\nVersion: 1.0\n")
+        points = tools(good="acme_zipped", bad="acme_zipped_bad")
+        archive.writestr("acme-1.0.dist-info/entry_points.txt", points)
+        archive.writestr("acme_zipped.py", "")
+        archive.writestr("acme_zipped_bad.py", "import libfoo_missing\n")
+    monkeypatch.syspath_prepend(tmp_path / "acme.zip")
+
+    good, bad = (load(record)[0] for record in scan([str(tmp_path / "acme.zip")]).records)
+
+    assert (good.status, bad.status) == ("ready", "broken")
+    assert bad.detail == "ModuleNotFoundError: libfoo_missing"
 
 
 def test_an_editable_install_may_keep_its_module_elsewhere(

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from toolseam import DataClass, Effect, Zone
 from toolseam._errors import SettingsError
 from toolseam._selection import OPERATOR_ONLY, Selection, read_selection
-from toolseam._settings import Settings, load_settings
+from toolseam._settings import Settings, coded_settings, load_settings
 from toolseam._settings_files import operator_folder
 from toolseam._settings_keys import OperatorSettings, WorkspaceSettings
 from toolseam._settings_structure import structure
@@ -198,6 +198,25 @@ def test_a_pipe_instead_of_a_file_is_refused(folder: Path) -> None:
     os.mkfifo(folder / "toolseam.toml")
 
     assert "regular file" in str(refused(folder))
+
+
+def test_a_file_that_cannot_be_opened_is_refused(folder: Path) -> None:
+    """A link that leads to itself is there and cannot be read."""
+    (folder / "toolseam.toml").symlink_to(folder / "toolseam.toml")
+
+    error = refused(folder)
+
+    assert (error.file, "Errno" in str(error)) == (folder / "toolseam.toml", False)
+
+
+def test_host_code_alone_makes_settings_too() -> None:
+    """`Host(tools=...)` looks for no file, and is as strict about its keys."""
+    operator("this is not read")
+
+    assert coded_settings({"limits": {"threads": 2}}).limits.threads == 2
+    assert coded_settings().workspace_trusted is False
+    with pytest.raises(SettingsError):
+        coded_settings({"trusts": []})
 
 
 def test_an_operator_file_that_is_named_must_exist(folder: Path, tmp_path: Path) -> None:
@@ -406,12 +425,22 @@ def test_a_listing_shows_what_a_workspace_may_not_say(folder: Path, text: str) -
     assert {place for place, _ in selection.ignored} == {str(file)}
 
 
-def test_a_listing_refuses_a_broken_operator_file(folder: Path) -> None:
+@pytest.mark.parametrize(
+    "text",
+    ["trust = 1", "prefer = 1", "prefer.a = 1", "strict = 1", "sets = 1", "block = [1]", "x = ["],
+)
+def test_a_listing_refuses_a_broken_operator_file(folder: Path, text: str) -> None:
     """What the operator meant must not be guessed."""
-    operator("trust = 1")
+    operator(text)
 
     with pytest.raises(SettingsError):
-        read_selection(str(folder))
+        read_selection(str(folder), plugin_set="a")
+
+
+def test_a_listing_hides_no_mistake_of_ours() -> None:
+    """Only what is wrong with the file is ignored."""
+    with pytest.raises(ValueError, match="null"):
+        read_selection("\0")
 
 
 TEXTS = st.text(max_size=5)
@@ -444,6 +473,11 @@ class Box:
     sizes: tuple[int, ...] = ()
     inner: "dict[str, Box]" = attrs.field(factory=dict)
 
+    def __attrs_post_init__(self) -> None:
+        """Refuse a place in a way of its own."""
+        if self.place == Path("/CANARY"):
+            raise LookupError(self.place)
+
 
 def test_a_plugins_own_class_is_structured_as_strictly() -> None:
     """Faults name the dotted key under which the table stands, item by item."""
@@ -455,6 +489,8 @@ def test_a_plugins_own_class_is_structured_as_strictly() -> None:
 
     assert "plugins.acme.place: expected a path" in str(error.value)
     assert "plugins.acme.sizes.1: expected a whole number" in str(error.value)
+    with pytest.raises(SettingsError, match=r"plugins\.acme: refused with LookupError$"):
+        structure({"place": "/CANARY"}, Box, "config.toml", "plugins.acme")
 
 
 def test_settings_are_immutable(folder: Path) -> None:

@@ -98,6 +98,22 @@ def test_a_folder_that_cannot_be_written_is_told(tmp_path: Path) -> None:
     assert "Errno" not in str(error.value)
 
 
+def test_a_failed_write_leaves_nothing_behind(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The old trust stays, and no temporary file."""
+    file = trust_distribution("acme")
+
+    def full(self: Path, target: Path) -> Path:
+        raise OSError(28, "CANARY", str(self), None, str(target))
+
+    monkeypatch.setattr(Path, "replace", full)
+    with pytest.raises(SettingsError) as error:
+        trust_distribution("other")
+
+    assert "CANARY" not in str(error.value)
+    assert list(file.parent.iterdir()) == [file]
+    assert load_settings().operator.trust == ("acme",)
+
+
 NAMES = st.text(st.characters(exclude_characters="/\0", codec="utf-8"), min_size=1, max_size=12)
 
 
