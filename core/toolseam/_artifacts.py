@@ -85,7 +85,7 @@ class ToolArtifact:
     def table(
         cls, label: str, columns: Iterable[str], rows: Iterable[Iterable[Any]], *, fit: bool = False
     ) -> ToolArtifact:
-        """Return a table; each cell becomes text (`None` is empty, everything else `str(cell)`).
+        """Return a table; each cell becomes text: `None` is empty, everything else `str(cell)`.
 
         Args:
             label: what the table shows, one line.
@@ -250,7 +250,7 @@ def _table(
 ) -> tuple[bytes, object, str | None]:
     """Format, clean, check and encode a table: one pass over at most 50,000 bytes of it."""
     try:
-        heads = list(islice(columns, ARTIFACT_BYTES))
+        heads = list(map(exact, islice(columns, ARTIFACT_BYTES)))
         source = iter(rows)
         if _size(heads) > ARTIFACT_BYTES:
             return b"null", label, _TOO_LARGE
@@ -317,7 +317,10 @@ def _texts(cells: list[Any]) -> list[str]:
     texts: list[str] = []
     room = ARTIFACT_BYTES
     for start in range(0, len(cells), _CHUNK):
-        part = ["" if cell is None else f"{cell!s}" for cell in cells[start : start + _CHUNK]]
+        part = [
+            "" if cell is None else cell if isinstance(cell, str) else f"{cell!s}"
+            for cell in cells[start : start + _CHUNK]
+        ]
         size = sum(map(len, part))
         if size > room:
             return texts + part[: bisect_right(list(accumulate(map(len, part))), room)]
@@ -334,9 +337,13 @@ def _encoded_table(heads: list[str], cells: list[str]) -> tuple[bytes, str | Non
     except TypeError:  # a lone surrogate
         encoded, plain = b"", False
     if not plain and not is_clean("".join([*heads, *cells])):
-        heads, cells = list(map(clean, heads)), list(map(clean, cells))
+        heads, cells = _cleaned(heads), _cleaned(cells)
         encoded = _dumps(heads, _rows(cells, len(heads)))
     return (encoded, None) if len(encoded) <= ARTIFACT_BYTES else (b"null", _TOO_LARGE)
+
+
+def _cleaned(cells: list[str]) -> list[str]:
+    return [clean(exact(cell)) for cell in cells]
 
 
 def _rows(cells: list[str], width: int) -> list[tuple[str, ...]]:
@@ -360,8 +367,8 @@ def _fitted(
     note = f" (first {total} of {total} rows)"
     label = short(label, LABEL_CHARACTERS - len(note))
     room = alone - len(orjson.dumps(label)) - len(note)
-    heads = list(map(clean, heads))
-    rows = _rows(list(map(clean, texts)), len(heads))
+    heads = _cleaned(heads)
+    rows = _rows(_cleaned(texts), len(heads))
     fitting = bisect_right(range(len(rows) + 1), room, key=lambda n: len(_dumps(heads, rows[:n])))
     if fitting == 0:
         return b"null", label, _TOO_LARGE

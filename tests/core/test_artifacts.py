@@ -1,6 +1,7 @@
 """Artifacts: encoded once, bounded as a list, never cut inside (contract §1, §7)."""
 
 import copy
+import enum
 import json
 import math
 import pickle
@@ -24,6 +25,24 @@ words = st.text(
     st.one_of(st.characters(codec="utf-8"), st.sampled_from('\r\n\x00\x7f"\\\u202e€😀'))
 )
 cells = st.one_of(st.none(), words, st.integers(), st.floats(), st.booleans(), st.decimals())
+
+
+class Colour(str, enum.Enum):  # noqa: UP042 - its text differs from its storage
+    """An enum whose members are texts too."""
+
+    RED = "red"
+
+
+class Name(str):
+    """A text of a subclass, as SQL libraries name columns."""
+
+    __slots__ = ()
+
+    def __str__(self) -> str:
+        """Raise, as a broken plugin's class might."""
+        raise RuntimeError("asked")
+
+    replace = isascii = isprintable = __str__  # type: ignore[assignment]
 
 
 class Loud:
@@ -102,6 +121,8 @@ def test_a_shape_has_no_other_shapes_members() -> None:
         (Decimal("19.90"), "19.90"),
         (date(2025, 3, 9), "2025-03-09"),
         (ArtifactType.TABLE, "table"),
+        (Colour.RED, "red"),
+        (Name("7"), "7"),
         (b"\x00", "b'\\x00'"),
         ([1], "[1]"),
         ("", ""),
@@ -112,7 +133,15 @@ def test_a_cell_becomes_text(cell: object, text: str) -> None:
     table = ToolArtifact.table("t", ["a", "b"], [[cell, "x"], ["y", cell]])
 
     assert table.rows == [[text, "x"], ["y", text]]
+    assert ToolArtifact.table("t", ["a"], [[cell]]).rows == [[text]]
     assert fault(table) is None
+
+
+def test_a_text_of_a_subclass_is_its_characters() -> None:
+    """A name is taken as it is stored, whatever class a library gives it and whatever is beside."""
+    table = ToolArtifact.table("t", [Name("qty\r")], [[Name("7\x00")]])
+
+    assert (table.columns, table.rows) == (["qty\n"], [["7␀"]])
 
 
 @given(
