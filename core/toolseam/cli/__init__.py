@@ -1,0 +1,41 @@
+"""The command line: `main` is what the console script and `python -m toolseam` start.
+
+One module a command, imported when it is wanted; `list` answers before attrs could be imported.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+TYPE_CHECKING = False  # as type checkers read it; importing `typing` doubles a bare start
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = ["main"]
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command and return its exit code: 0, 1 failure, 2 usage, 3 contract error.
+
+    Args:
+        argv: the words after the program's name; by default those of the process, whose path
+            then loses what the current folder could put before our own modules.
+    """
+    if argv is None:
+        argv = sys.argv[1:]
+        _leave_the_folder()
+    from toolseam.cli._main import run
+
+    return run(argv)
+
+
+def _leave_the_folder() -> None:
+    """Drop path entries through which the workspace could be imported, before the next import."""
+    from toolseam._entrypoints import safe_path
+
+    try:
+        folder = os.getcwd()  # noqa: PTH109 - `pathlib` costs a bare start
+    except OSError:  # the folder was deleted
+        return
+    sys.path[:] = safe_path(sys.path, folder)

@@ -1,0 +1,55 @@
+"""Asking the person at the keyboard whether a write may run: for exactly this call."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import TYPE_CHECKING, Any
+
+from toolseam.cli._terminal import note
+
+if TYPE_CHECKING:
+    from toolseam import Approval, Host, Session
+    from toolseam._approval import Preview
+
+DIGITS = 8
+
+
+def ask(
+    host: Host, session: Session, name: str, arguments: str | bytes | dict[str, Any] | None
+) -> Approval | None:
+    """Show the preview of a call and return an approval, or None where nobody gives one.
+
+    It needs a terminal on standard input and standard error; the person types the first eight
+    characters of the digest. A call that would be refused anyway is not asked about.
+    """
+    from toolseam import Actor, ToolError
+
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        return None
+    try:
+        preview = session.preview(name, arguments)
+    except ToolError:
+        return None
+    for line in told(preview):
+        note(line)
+    sys.stderr.write(f"\nType the first {DIGITS} characters of the digest to approve: ")
+    sys.stderr.flush()
+    if sys.stdin.readline().strip() != preview.digest[:DIGITS]:
+        note("Not approved.")
+        return None
+    return host.approve(preview, actor=session.actor or Actor("local"))
+
+
+def told(preview: Preview) -> list[str]:
+    """List, line by line, what an approver has to see."""
+    arguments = json.dumps(preview.arguments, ensure_ascii=False, indent=2)
+    lines = [f"{preview.tool} wants to change something.", "", "Arguments"]
+    lines += [f"  {line}" for line in arguments.splitlines()]
+    lines += ["", "What it says it would do"]
+    lines += [f"  {line}" for line in preview.lines]
+    if preview.failed:
+        lines += ["", "There is no preview: decide by the arguments alone."]
+    if preview.cut:
+        lines += ["", "The preview is longer than what is shown."]
+    return [*lines, "", f"Digest {preview.digest}"]

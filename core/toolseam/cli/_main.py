@@ -1,0 +1,103 @@
+"""From the words of the command line to one command, and from its outcome to an exit code."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from importlib import import_module
+
+from toolseam.cli._terminal import PROGRAM, complain, forgiving, safe, say
+
+TYPE_CHECKING = False  # as type checkers read it; importing `typing` doubles a bare start
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import NoReturn
+
+USAGE = 2
+_STOPPED = 130  # as a shell reports a command that Ctrl-C ended
+_UNREAD = 141  # as a shell reports a command whose reader went away
+
+COMMANDS = {
+    "list": "every tool that is installed, with its status and the reason",
+    "show": "one tool: what a provider is told of it, its policy and its origin",
+    "run": "call a tool as a local administrator",
+    "doctor": "check settings, plugins and workspace, and say what to do",
+    "trust": "let a distribution load, or a workspace name connections",
+    "new": "write a package with a tool and its tests",
+    "demo": "make a small workspace and show what the rest is about",
+}
+"""Each command stands in the module of its name: `options(parser)` and `main(options)`."""
+
+
+class Parser(argparse.ArgumentParser):
+    """Says what is wrong without an escape sequence of what it was given."""
+
+    def error(self, message: str) -> NoReturn:
+        """Print the usage and what is wrong, and exit with 2."""
+        self.print_usage(sys.stderr)
+        self.exit(USAGE, safe(f"{self.prog}: {message}\n"))
+
+
+def make_parser(words: Sequence[str]) -> Parser:
+    """Build the parser; only a command that `words` name fills its own part."""
+    parser = Parser(
+        prog=PROGRAM,
+        description="Tools for language models: typed results, one seam, one way out.",
+        epilog="`%(prog)s demo` shows what this is about in a folder of its own.",
+    )
+    parser.add_argument("--version", action="store_true", help="print the version and exit")
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", parser_class=Parser)
+    for name, line in COMMANDS.items():
+        own = commands.add_parser(
+            name,
+            help=line,
+            description=f"{line[0].upper()}{line[1:]}.",
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )
+        if name in words:
+            import_module(f"toolseam.cli._{name}").options(own)
+    return parser
+
+
+def run(words: Sequence[str]) -> int:
+    """Run the command that `words` name and return its exit code."""
+    forgiving(sys.stdout, sys.stderr)
+    try:
+        code = _run(words)
+        sys.stdout.flush()
+    except KeyboardInterrupt:
+        return _STOPPED
+    except BrokenPipeError:
+        # What is left in the buffer would raise once more when the interpreter ends.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return _UNREAD
+    return code
+
+
+def _run(words: Sequence[str]) -> int:
+    parser = make_parser(words)
+    options = parser.parse_args(words)
+    if options.version:
+        return _version()
+    if options.command is None:
+        parser.print_help()
+        return 0
+    command = import_module(f"toolseam.cli._{options.command}")
+    try:
+        code: int = command.main(options)
+    except Exception as error:
+        from toolseam._errors import ToolseamError  # imports enum: only when something is wrong
+
+        if not isinstance(error, ToolseamError):
+            raise
+        complain(str(error))
+        return USAGE
+    return code
+
+
+def _version() -> int:
+    from importlib_metadata import version
+
+    say(f"toolseam {version('toolseam')}")
+    return 0
