@@ -18,7 +18,7 @@ from toolseam import (
     ToolSpec,
     hookimpl,
 )
-from toolseam.guards import PathGuard
+from toolseam.guards import READ_LIMIT, PathGuard
 from toolseam_builtin._answer import Answer, admin_spec
 from toolseam_builtin._page import Page, excerpt, one_line
 from toolseam_builtin.code._search import PASSED_OVER, Budget, Found, finder, search
@@ -106,9 +106,9 @@ def compose(found: Found, arguments: Arguments) -> Answer:
     if found.stopped:
         notes.append(f"Stopped at {found.stopped}: the counts hold for what was searched so far.")
     if found.cut:
-        notes.append(f"Of {found.cut:,} large files only the first 2,000,000 bytes were searched.")
+        notes.append(f"Large files, searched in their first {READ_LIMIT:,} bytes: {found.cut:,}.")
     if found.passed_over:
-        notes.append(f"{found.passed_over:,} files were passed over: not text, or not to be read.")
+        notes.append(f"Files passed over, not text or not to be read: {found.passed_over:,}.")
     data: dict[str, object] = {
         "total": found.total,
         "files": found.files,
