@@ -9,8 +9,6 @@ import orjson
 
 from toolseam._errors import ErrorCode
 from toolseam._jsontext import (
-    _INT_MAX,
-    _INT_MIN,
     ARGUMENT_BYTES,
     BadText,
     TooLarge,
@@ -27,7 +25,10 @@ from toolseam._validator import kind_of, validator_for
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-_FEW, _SHORT = 64, 2_000
+# Beyond 2^53 orjson refuses with this, and the long way judges.
+_EXACT = orjson.OPT_STRICT_INTEGER
+# orjson itself takes integers up to 2**64; those beyond 53 bits go the long way.
+_EXACT = orjson.OPT_STRICT_INTEGER
 # Types that hold no float that an integer might be meant by.
 _FINAL = frozenset({str, int, bool, type(None)})
 # Past NamedTuple's own constructor, which costs as much as validation.
@@ -74,21 +75,29 @@ class ArgumentReader:
 
         The error names path and rule, also in its metadata, and never quotes a value.
         """
-        if _is_flat(raw, self._keys):
+        # Few known keys and scalars: what nearly every call brings. It cannot be deep, cyclic or
+        # foreign, nor hold a float that an integer was meant by. All else goes the long way.
+        if (
+            type(raw) is dict
+            and raw.keys() <= self._keys
+            and _FINAL.issuperset(map(type, raw.values()))
+        ):
             try:
-                text = orjson.dumps(raw)
-            except TypeError:  # a lone surrogate, or a key of a type of its own
+                text = orjson.dumps(raw, option=_EXACT)
+            except TypeError:  # a lone surrogate, a key of a type of its own, a long integer
                 return self._read(raw)
             value = orjson.loads(text)
-            if self._is_valid(value):
-                filled = False
-                for key, default in self._defaults:
-                    if key not in value:
-                        value[key] = default()
-                        filled = True
-                whole = orjson.dumps(value) if filled else text
-                return _quickly(Arguments, (whole, value, ()))
+            if self._is_valid(value) and len(text) <= ARGUMENT_BYTES:
+                if self._defaults:
+                    text = self._filled(value, text)
+                return _quickly(Arguments, (text, value, ()))
         return self._read(raw)
+
+    def _filled(self, value: dict[str, Any], text: bytes) -> bytes:
+        missing = [(key, default) for key, default in self._defaults if key not in value]
+        for key, default in missing:
+            value[key] = default()
+        return orjson.dumps(value) if missing else text
 
     def _read(self, raw: object) -> Arguments:
         value, notes = _object_of(raw)
@@ -113,30 +122,6 @@ class ArgumentReader:
         except Unfit as error:
             raise _invalid(*error.complaint) from None
         return mender.notes
-
-
-def _is_flat(raw: Any, keys: frozenset[str]) -> bool:  # noqa: ANN401
-    """Tell whether a mapping is what nearly every call brings: few known keys, short scalars.
-
-    Such a one needs no weighing, and cannot be deep, cyclic or foreign; it holds no float either,
-    which could be meant as an integer. All else goes the long way.
-    """
-    kind = type(raw)  # pyright: ignore[reportUnknownVariableType]
-    if kind is not dict or len(raw) > _FEW:
-        return False
-    for key, held in raw.items():
-        kind = type(held)  # pyright: ignore[reportUnknownVariableType]
-        if kind is str:
-            if len(held) > _SHORT:
-                return False
-        elif kind is int:
-            if not _INT_MIN <= held <= _INT_MAX:
-                return False
-        elif kind is not bool and held is not None:
-            return False
-        if key not in keys:
-            return False
-    return True
 
 
 def _object_of(raw: Any) -> tuple[dict[str, Any], tuple[str, ...]]:  # noqa: ANN401

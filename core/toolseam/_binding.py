@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import pluggy
 
-from toolseam._errors import ErrorCode, LoadError, ToolseamError
+from toolseam._errors import ContractViolation, ErrorCode, LoadError, ToolseamError
 from toolseam._hooks import PROJECT, ToolHooks
 from toolseam._jsontext import decode
 from toolseam._result import ToolError, ToolResult
@@ -22,8 +22,9 @@ from toolseam._text import short
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from toolseam._arguments import ArgumentReader
+    from toolseam._arguments import Arguments
     from toolseam._levels import DataClass, Effect
+    from toolseam._validator import Validator
 
 MARK = f"{PROJECT}_impl"
 _TOOL_HOOKS = ("tool_spec", "execute", "preview")
@@ -33,13 +34,10 @@ _PARAMETERS = {"tool_spec": (), "execute": ("arguments", "context"), "preview": 
 class Broken(ToolseamError):
     """A tool or a wrapper broke the contract: `path` and `reason` are for the step and the log."""
 
-    def __init__(
-        self, path: str, reason: str, *, ran: bool = True, wrapper: object | None = None
-    ) -> None:
+    def __init__(self, path: str, reason: str, *, wrapper: object | None = None) -> None:
         super().__init__(f"{path}: {reason}")
         self.path = path
         self.reason = reason
-        self.ran = ran
         self.wrapper = wrapper
         self.recorded = False
 
@@ -48,18 +46,19 @@ class BoundTool:
     """One tool, ready to be called; `key` is the plugin object's identity."""
 
     __slots__ = (
-        "_make",
         "_promised",
-        "_reader",
         "data_class",
         "distribution",
         "effect",
         "execute",
         "is_async",
         "key",
+        "make",
         "name",
         "plugin",
         "preview",
+        "promises",
+        "read",
         "reads",
         "requires_admin",
         "requires_approval",
@@ -89,33 +88,32 @@ class BoundTool:
         self.requires_approval = spec.requires_approval
         self.reads = spec.effect == "read_only"
         self.timeout_s = spec.timeout_s
+        self.promises = spec.output_schema is not None
         self.execute: Callable[..., Any] = pm.hook.execute
         self.is_async = inspect.iscoroutinefunction(hooks["execute"])
-        self.wants_context = "context" in inspect.signature(hooks["execute"]).parameters
+        self.wants_context = "context" in names_of(hooks["execute"])
         self.preview: Callable[..., Any] | None = pm.hook.preview if "preview" in hooks else None
         # Writes of one plugin object take turns: what breaks the contract is never run twice.
         self.turn = threading.Lock()
-        self._reader: ArgumentReader | None = None
-        self._make: Callable[[dict[str, Any]], Any] | None = None
-        self._promised: Any = None
+        self._promised: Validator | None = None
+        # Both replace themselves when they are first called: nothing is built before first use.
+        self.read: Callable[[Any], Arguments] = self._first_read
+        attrs_class = isinstance(spec.parameters, type)
+        self.make: Callable[[dict[str, Any]], Any] | None = self._first_make if attrs_class else None
 
-    @property
-    def reader(self) -> ArgumentReader:
-        """What judges and copies the arguments; built at the first call."""
-        if self._reader is None:
-            from toolseam._arguments import ArgumentReader
+    def _first_read(self, raw: object) -> Arguments:
+        """Build what judges and copies the arguments (§4)."""
+        from toolseam._arguments import ArgumentReader
 
-            self._reader = ArgumentReader(self.spec.schema)
-        return self._reader
+        self.read = ArgumentReader(self.spec.schema).read
+        return self.read(raw)
 
-    @property
-    def make(self) -> Callable[[dict[str, Any]], Any] | None:
-        """What makes the attrs instance of validated arguments; None for a JSON Schema tool."""
-        if self._make is None and isinstance(self.spec.parameters, type):
-            from toolseam._structure import structurer
+    def _first_make(self, value: dict[str, Any]) -> object:
+        """Build what makes the attrs instance of validated arguments."""
+        from toolseam._structure import structurer
 
-            self._make = structurer(self.spec.parameters)
-        return self._make
+        self.make = structurer(cast("type", self.spec.parameters))
+        return self.make(value)
 
     def judge(self, value: object) -> ToolResult:
         """Return what the hook gave if it is a sound result of this tool, else raise `Broken`."""
@@ -123,7 +121,7 @@ class BoundTool:
         if reason:
             raise Broken(path, reason)
         result = cast("ToolResult", value)
-        if self.spec.output_schema is not None and result.failure is None:
+        if self.promises and result.failure is None:
             self._keep_promise(result)
         return result
 
@@ -151,7 +149,7 @@ def fault_of(value: object) -> tuple[str, str]:
             and type(value.metadata) is RunOnly
             and type(value.artifacts) is RunOnly
             and (value.data is None or type(value.data) is RunOnly)
-            and type(value.partial_output) is str
+            and type(value._output) is str  # noqa: SLF001 - a property costs a frame a call
         ):
             failure = value.failure
             if failure is None:
@@ -160,6 +158,18 @@ def fault_of(value: object) -> tuple[str, str]:
     except AttributeError:
         return "$", "a ToolResult that no factory has built"
     return "$", "a ToolResult whose members were changed"
+
+
+def as_broken(error: BaseException, wrapper: object | None = None) -> Broken | None:
+    """Return the breach of contract that an exception stands for, or None; `wrapper` raised it."""
+    if isinstance(error, Broken):
+        return error
+    if isinstance(error, ContractViolation):
+        return Broken(error.path, error.reason, wrapper=wrapper)
+    if isinstance(error, ToolError):
+        path, reason = _fault_of_failure(error)
+        return Broken(path, reason, wrapper=wrapper) if reason else None
+    return None
 
 
 def _fault_of_failure(failure: object) -> tuple[str, str]:
@@ -232,7 +242,7 @@ def find_hooks(plugin: object) -> dict[str, Callable[..., Any]]:
         raise LoadError(message)
     found: dict[str, Callable[..., Any]] = {}
     for attribute in dir(plugin):
-        candidate = _attribute(plugin, attribute)
+        candidate = attribute_of(plugin, attribute)
         options = mark_of(candidate)
         if options is None:
             continue
@@ -245,21 +255,22 @@ def find_hooks(plugin: object) -> dict[str, Callable[..., Any]]:
         if name in found:
             message = f"implements {name} twice"
             raise LoadError(message)
-        check_function(candidate, attribute, _PARAMETERS[name])
+        check_function(candidate, name, _PARAMETERS[name])
         found[name] = candidate
     return found
 
 
-def _attribute(plugin: object, name: str) -> Any:  # noqa: ANN401
+def attribute_of(owner: object, name: str) -> Any:  # noqa: ANN401
+    """Return an attribute, or None where asking raises: properties and proxies do as they like."""
     try:
-        return getattr(plugin, name)
-    except Exception:  # noqa: BLE001 - a property of the plugin that raises is no hook
+        return getattr(owner, name, None)
+    except (Exception, SystemExit):  # noqa: BLE001 - what raises is no hook
         return None
 
 
 def mark_of(candidate: object) -> dict[str, Any] | None:
     """Return the options that `hookimpl` left on a function, or None."""
-    options = getattr(candidate, MARK, None)
+    options = attribute_of(candidate, MARK)
     return cast("dict[str, Any]", options) if isinstance(options, dict) else None
 
 
@@ -276,22 +287,38 @@ def check_function(candidate: Any, name: str, allowed: tuple[str, ...]) -> None:
     if not inspect.isroutine(candidate):
         message = f"{name} is a {short(type(candidate).__name__)}; pluggy calls functions only"
         raise LoadError(message)
-    if inspect.isgeneratorfunction(candidate) or inspect.isasyncgenfunction(candidate):
-        message = f"{name} is a generator; return one ToolResult"
-        raise LoadError(message)
     inner = inspect.unwrap(candidate)
-    if inspect.iscoroutinefunction(inner) and not inspect.iscoroutinefunction(candidate):
-        message = f"{name} is async behind a decorator that hides it; make the decorator async"
-        raise LoadError(message)
-    given = tuple(inspect.signature(candidate, follow_wrapped=False).parameters.values())
+    if inspect.isgeneratorfunction(inner) or inspect.isasyncgenfunction(inner):
+        raise LoadError(f"{name} is a generator; return one value")
+    if inspect.iscoroutinefunction(inner):
+        if name != "execute":
+            raise LoadError(f"{name} is async; only the execute of a tool may be")
+        if not inspect.iscoroutinefunction(candidate):
+            message = f"{name} is async behind a decorator that hides it; make the decorator async"
+            raise LoadError(message)
+    check_parameters(candidate, name, allowed)
+    if allowed[:1] == ("arguments",) and "arguments" not in names_of(candidate)[:1]:
+        raise LoadError(f"{name} must take 'arguments' first")
+
+
+def check_parameters(candidate: Any, name: str, allowed: tuple[str, ...]) -> None:  # noqa: ANN401
+    """Refuse parameters that pluggy would pass nothing to, or that the hook does not have."""
+    try:
+        # Like pluggy, past a decorator that names what it wraps.
+        given = tuple(inspect.signature(candidate).parameters.values())
+    except (TypeError, ValueError):
+        raise LoadError(f"{name} has no signature that can be read") from None
     for parameter in given:
         if parameter.kind is not parameter.POSITIONAL_OR_KEYWORD:
             kind = parameter.kind.description
             message = f"{name}: {parameter} is {kind}; pluggy would pass nothing to it"
             raise LoadError(message)
         if parameter.name not in allowed:
-            message = f"{name}: no parameter {parameter.name!r}; it may name {', '.join(allowed) or 'none'}"
+            known = ", ".join(allowed) or "none"
+            message = f"{name}: no parameter {parameter.name!r}; it may name {known}"
             raise LoadError(message)
-    if allowed and (not given or given[0].name != allowed[0]):
-        message = f"{name} must take {allowed[0]!r} first"
-        raise LoadError(message)
+
+
+def names_of(function: Callable[..., Any]) -> tuple[str, ...]:
+    """Return the names of the parameters of an implementation that was checked."""
+    return tuple(inspect.signature(function).parameters)

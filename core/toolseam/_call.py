@@ -21,23 +21,16 @@ if TYPE_CHECKING:
 
 
 class Call:
-    """One attempt on its way through the seam."""
+    """One attempt on its way through the seam; a class attribute is what holds until it is set."""
 
-    __slots__ = (
-        "abandoned",
-        "arguments",
-        "conversation",
-        "deadline",
-        "given_name",
-        "number",
-        "ran",
-        "reason",
-        "repairs",
-        "started",
-        "tool",
-        "value",
-        "wire",
-    )
+    tool: BoundTool | None = None
+    arguments: bytes | None = None
+    value: Any = None
+    repairs: tuple[str, ...] = ()
+    deadline: float | None = None
+    abandoned = False
+    ran = False
+    reason: str | None = None
 
     def __init__(self, conversation: Conversation, name: object, *, wire: bool) -> None:
         self.started = perf_counter_ns()
@@ -45,14 +38,6 @@ class Call:
         self.given_name = name
         self.wire = wire
         self.number = conversation.trace.next_number()
-        self.tool: BoundTool | None = None
-        self.arguments: bytes | None = None
-        self.value: Any = None
-        self.repairs: tuple[str, ...] = ()
-        self.deadline: float | None = None
-        self.abandoned = False
-        self.ran = False
-        self.reason: str | None = None
 
 
 def given_to(call: Call, tool: BoundTool) -> Any:  # noqa: ANN401
