@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from datetime import date, datetime
-from decimal import Decimal
 from typing import TYPE_CHECKING
 
 import attrs
@@ -107,7 +106,7 @@ def show(cell: Cell, column: Column, *, characters: int = CELL_CHARACTERS) -> Sh
     if isinstance(cell, bool):
         return Shown("true" if cell else "false", cell)
     value = json_safe(cell)
-    text = format(cell, "f") if isinstance(cell, Decimal) and cell.is_finite() else str(cell)
+    text = value if isinstance(value, str) else str(value)
     if len(text) > characters:
         return _text(Excerpt(text, len(text)), kind, characters)
     return Shown(text, value, f"no {kind}, shown as stored" if kind else None)

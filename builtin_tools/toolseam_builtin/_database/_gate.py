@@ -72,7 +72,7 @@ class TableGate:
         return any(_exact(pattern) and pattern.casefold() in own for pattern in self.allow)
 
     def _protected(self, name: str, plain: str, full: str) -> bool:
-        if _matches(self.accounts, plain, full) or is_sensitive_name(name):
+        if _matches(self.accounts, plain, full) or is_sensitive_name(name.removesuffix("s")):
             return True
         segments = {segment.casefold() for segment in _SEGMENT.findall(name)}
         return any(

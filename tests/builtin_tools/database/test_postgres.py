@@ -1,0 +1,174 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from support.databases import ask
+from support.postgres import Postgres, postgres
+from toolseam_builtin.content import read_records
+from toolseam_builtin.structure import get_record_tree, get_table_schema, list_tables
+from toolseam_builtin.workspace import Workspace
+
+if TYPE_CHECKING:
+    from toolseam import ToolResult
+
+__all__ = ["postgres"]
+
+SHOP = (
+    "create role teller login",
+    """create table item (id int primary key, label text, at timestamptz, doc jsonb, pic bytea,
+    place point, tags text[], ok boolean)""",
+    """insert into item values (1, 'x', '2024-02-29 10:00+00', '{"theme": 1}', 'abc', point(1,2),
+    '{a,b}', true), (2, 'y', 'infinity', null, null, null, null, null)""",
+    "create schema depot",
+    "create table depot.item (sku text, qty int check (qty > 0), bin text, primary key (sku, bin))",
+    "insert into depot.item values ('a', 1, 'b')",
+    'create table "Stock" (id int, "unitPrice" numeric, "select" text)',
+    "insert into \"Stock\" values (1, 9.50, 'q')",
+    'create table "order" (id int)',
+    'create schema "Back Office"',
+    """create table "Back Office"."Ledger" (id int primary key, net int,
+    total int generated always as (net * 2) stored)""",
+    'insert into "Back Office"."Ledger" (id, net) values (1, 4)',
+    "create table page (id int primary key, title text, up int references page)",
+    "insert into page values (1, 'a', null), (2, 'b', 1)",
+    "create view titles as select title from page",
+    "create table event (id int, day date) partition by range (day)",
+    "create table event_24 partition of event for values from ('2024-01-01') to ('2025-01-01')",
+    "insert into event values (1, '2024-05-01')",
+    'grant usage on schema public, depot, "Back Office" to teller',
+    'grant select on all tables in schema public, depot, "Back Office" to teller',
+    "comment on table page is 'a tree of pages'",
+    "analyze page",
+)
+
+
+@pytest.fixture(scope="module")
+def shop(postgres: Postgres) -> Workspace:
+    """A database with two schemas and awkward names, for a role that may only read."""
+    return Workspace(database=postgres.url(postgres.database(*SHOP), "teller"), trusted=True)
+
+
+def rows(result: ToolResult) -> list[list[object]]:
+    """Return the typed rows of a success."""
+    assert result.data is not None, result.content
+    found: list[list[object]] = result.data.value["rows"]
+    return found
+
+
+def test_the_listing_keeps_schemas_apart(shop: Workspace) -> None:
+    """Tables of other schemas carry their schema, views need the operator's word."""
+    result = ask(list_tables, shop)
+
+    assert [row[0] for row in rows(result)] == [
+        "Stock", "event", "item", "order", "page", "Back Office.Ledger", "depot.item",
+    ]  # fmt: skip
+    assert "- page: table, 2 rows, a tree of pages" in result.content
+    assert [row[0] for row in rows(ask(list_tables, shop, schema="DEPOT"))] == ["depot.item"]
+
+
+def test_a_plain_name_means_the_default_schema(shop: Workspace) -> None:
+    """Two tables of one name never merge their columns."""
+    public = ask(get_table_schema, shop, table="item")
+    depot = ask(get_table_schema, shop, table="depot.item")
+
+    assert "sku" not in public.content
+    assert depot.content.splitlines() == [
+        "depot.item: table, 3 columns.",
+        "- sku: text, primary key",
+        "- qty: integer",
+        "- bin: text, primary key",
+        "- primary key: sku, bin",
+        "- check item_qty_check: (qty > 0)",
+    ]
+    assert rows(ask(read_records, shop, table="depot.item")) == [["a", "b", 1]]
+
+
+@pytest.mark.parametrize(
+    ("name", "title", "expected"),
+    [
+        ("Stock", "Stock", [[1, "9.50", "q"]]),
+        ("stock", "Stock", [[1, "9.50", "q"]]),
+        ("order", "order", []),
+        ("Back Office.Ledger", "Back Office.Ledger", [[1, 4, 8]]),
+        ("ledger", "Back Office.Ledger", [[1, 4, 8]]),
+        ("event", "event", [[1, "2024-05-01"]]),
+        ("event_24", "event_24", [[1, "2024-05-01"]]),
+    ],
+)
+def test_awkward_names_are_read(
+    shop: Workspace, name: str, title: str, expected: list[list[object]]
+) -> None:
+    """Mixed case, reserved words and spaces are names, and numbers keep their scale."""
+    result = ask(read_records, shop, table=name)
+
+    assert result.content.startswith(f"{title}: ")
+    assert [row[-len(wanted) :] for row, wanted in zip(rows(result), expected, strict=True)] == (
+        expected
+    )
+
+
+def test_every_type_has_a_cell(shop: Workspace) -> None:
+    """Cells come as the server writes them; what Python cannot hold is shown as stored."""
+    result = ask(read_records, shop, table="item")
+
+    assert rows(result) == [
+        [1, "x", "2024-02-29T10:00:00+00:00", '{"theme": 1}', {"bytes": 3}, "(1,2)", "{a,b}", True],
+        [2, "y", "infinity", None, None, None, None, None],
+    ]
+    assert result.metadata["warnings"] == ["item.at: no time, shown as stored (1 values)"]
+
+
+@pytest.mark.parametrize(
+    ("where", "keys"),
+    [
+        ({"id": 2}, [2]),
+        ({"ok": True}, [1]),
+        ({"ok": None}, [2]),
+        ({"label": "x' or 'a' = 'a"}, []),
+        ({"at": "2024-02-29 11:00+01"}, [1]),
+        ({"doc": '{"theme":1}'}, [1]),
+    ],
+)
+def test_filters_are_read_as_their_column_reads(
+    shop: Workspace, where: dict[str, object], keys: list[int]
+) -> None:
+    """A filter's text is a value of its column's type, never a part of the statement."""
+    assert [row[0] for row in rows(ask(read_records, shop, table="item", where=where))] == keys
+
+
+@pytest.mark.parametrize("where", [{"id": "abc"}, {"place": "x"}, {"place": "(1,2)"}])
+def test_a_filter_that_does_not_fit_is_refused(shop: Workspace, where: dict[str, object]) -> None:
+    """What the server cannot compare is a fault of the arguments, in our words."""
+    result = ask(read_records, shop, table="item", where=where)
+
+    assert result.failure is not None
+    assert result.failure.code == "invalid_arguments"
+    assert result.failure.message == "A filter of item does not fit its column."
+
+
+@pytest.mark.parametrize(
+    "name", ["item; drop table item", "titles", "nothing.item", "depot.nothing"]
+)
+def test_absent_names_are_not_found(shop: Workspace, name: str) -> None:
+    """A name is a name whatever it holds; views that nobody allowed are absent."""
+    result = ask(read_records, shop, table=name)
+
+    assert result.failure is not None
+    assert result.failure.code == "not_found"
+    assert ask(read_records, shop, table="item").success
+
+
+def test_a_view_is_read_where_the_operator_names_it(shop: Workspace) -> None:
+    """A view that is allowed by name is read in a stable order."""
+    workspace = Workspace(database=shop.database, trusted=True, tables_allow=("titles",))
+
+    assert rows(ask(read_records, workspace, table="titles")) == [["a"], ["b"]]
+
+
+def test_the_tree_works_as_on_sqlite(shop: Workspace) -> None:
+    """The same tool outlines a table of either engine."""
+    result = ask(get_record_tree, shop, table="page")
+
+    assert result.content.splitlines()[1:] == ["- page:1 a", "  - page:2 b"]
