@@ -63,8 +63,8 @@ class ToolError(_Value, Exception):
         retriable: information for the host; nothing in toolseam retries a tool by itself.
         metadata: a JSON object for the trace, at most 50,000 bytes; never for the provider.
 
-    Raises `ContractViolation` for a message that is no text, a code that does not exist, or
-    metadata that is no strict JSON object.
+    Raises `ContractViolation` for a message that is no text, a code that does not exist, a
+    `retriable` that is no bool, or metadata that is no strict JSON object.
     """
 
     message: str
@@ -83,9 +83,11 @@ class ToolError(_Value, Exception):
     ) -> None:
         text = _text(message, "message")
         held, omitted = _metadata(metadata)
-        made = cast("Any", self)  # attrs makes __attrs_init__, which no type checker sees
-        made.__attrs_init__(text, _code(code), bool(retriable), held, omitted)
-        Exception.__init__(self, text)  # attrs would put every field into `args`
+        if type(retriable) is not bool:
+            raise ContractViolation(
+                "retriable", f"{short(type(retriable).__name__)}, expected bool"
+            )
+        _fill_error(self, text, _code(code), retriable, held, omitted)
 
     def __init_subclass__(cls) -> NoReturn:
         message = "ToolError is final; put a finer reason into metadata['reason']"
@@ -283,8 +285,9 @@ def refusal(
 
 def copy_error(error: ToolError) -> ToolError:
     """Return a fresh equal error, without traceback, cause or context."""
-    fresh: Any = cast("Any", ToolError).__new__(ToolError, error.message)
-    fresh.__attrs_init__(
+    fresh = cast("Any", ToolError).__new__(ToolError)
+    _fill_error(
+        fresh,
         error.message,
         error.code,
         error.retriable,
@@ -292,6 +295,11 @@ def copy_error(error: ToolError) -> ToolError:
         error._omitted,  # noqa: SLF001
     )
     return cast("ToolError", fresh)
+
+
+def _fill_error(error: Any, message: str, *others: object) -> None:  # noqa: ANN401
+    error.__attrs_init__(message, *others)
+    Exception.__init__(error, message)  # attrs has put every field into `args`
 
 
 def omitted(result: ToolResult) -> tuple[str, ...]:
