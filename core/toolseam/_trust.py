@@ -17,6 +17,8 @@ from toolseam._settings_files import operator_file, settings_error, trust_file, 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from toolseam._settings_files import SettingsFile
+
 _HEAD = "# Written by `toolseam trust`; read together with config.toml.\n"
 
 
@@ -56,20 +58,55 @@ def trust_workspace(
     return _add(config, workspace=(place, workspace_file(place).digest()))
 
 
+def distrust(word: str, *, config: str | os.PathLike[str] | None = None) -> bool:
+    """Take back what `trust_distribution` or `trust_workspace` wrote; False if it is not there.
+
+    Args:
+        word: a name as it was given, or a folder.
+        config: the operator's file instead of his own `config.toml`.
+
+    Raises:
+        SettingsError: the file cannot be read or written.
+    """
+    names, workspaces = trusted(config=config)
+    place = os.path.realpath(word)
+    kept = [name for name in names if name != canonical(word)]
+    if place not in workspaces and len(kept) == len(names):
+        return False
+    workspaces.pop(place, None)
+    _save(config, kept, workspaces)
+    return True
+
+
+def trusted(*, config: str | os.PathLike[str] | None = None) -> tuple[list[str], dict[str, str]]:
+    """Return the names, and the folders with the digests of their files, that were written."""
+    file = _file(config)
+    names = texts(file.table, "trust", file.path)
+    return list(names), texts_by_name(file.table, "trusted_workspaces", file.path)
+
+
+def _file(config: str | os.PathLike[str] | None) -> SettingsFile:
+    return trust_file(operator_file(None if config is None else os.fspath(config)))
+
+
 def _add(
     config: str | os.PathLike[str] | None,
     *,
     name: str | None = None,
     workspace: tuple[str, str] | None = None,
 ) -> Path:
-    file = trust_file(operator_file(None if config is None else os.fspath(config)))
-    names = list(texts(file.table, "trust", file.path))
-    workspaces = texts_by_name(file.table, "trusted_workspaces", file.path)
+    names, workspaces = trusted(config=config)
     if name is not None and name not in names:
         names.append(name)
     if workspace is not None:
         workspaces[workspace[0]] = workspace[1]
-    path = Path(str(file.path))
+    return _save(config, names, workspaces)
+
+
+def _save(
+    config: str | os.PathLike[str] | None, names: Sequence[str], workspaces: Mapping[str, str]
+) -> Path:
+    path = Path(str(_file(config).path))
     try:
         _write(path, _toml(names, workspaces))
     except (OSError, UnicodeEncodeError) as error:

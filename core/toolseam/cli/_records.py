@@ -45,7 +45,7 @@ class Listing:
             f" {each.kept}"
             for each in self.discovery.shadowed
         ]
-        ignored = [f"ignored: {_ignored(*pair)}" for pair in self.selection.ignored]
+        ignored = [f"ignored: {ignored_words(*pair)}" for pair in self.selection.ignored]
         return [*shadowed, *self.discovery.notes, *ignored]
 
 
@@ -80,15 +80,19 @@ def _loaded(records: Iterable[Record]) -> tuple[tuple[Record, ...], dict[str, st
             except LoadError as error:
                 record = record.with_status("broken", "refused", str(error))
         judged.append(record)
-    judged.sort(key=lambda r: (r.name, r.kind, r.distribution, r.location))
-    return tuple(judged), groups
+    return in_order(judged), groups
+
+
+def in_order(records: Iterable[Record]) -> tuple[Record, ...]:
+    """Sort records as discovery does: by name, then by where they come from."""
+    return tuple(sorted(records, key=lambda r: (r.name, r.kind, r.distribution, r.location)))
 
 
 def _as_it_is(tool: BoundTool) -> None:
     """Leave a tool's claims alone: a listing decides nothing."""
 
 
-def _ignored(file: str, words: str) -> str:
+def ignored_words(file: str, words: str) -> str:
     """Name file and key; of a file that cannot be read at all, `words` are the whole complaint."""
     if words.startswith(file):
         return words

@@ -1,0 +1,204 @@
+"""`toolseam doctor`: what is wrong, what is merely left out, and what changes it."""
+
+from __future__ import annotations
+
+import platform
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import attrs
+
+from toolseam import Actor, Host, Zone
+from toolseam._discovery import Discovery
+from toolseam._errors import SettingsError, ToolseamError
+from toolseam._selection import Selection
+from toolseam._settings_files import operator_file, trust_file, workspace_file
+from toolseam.cli._hints import setting_for
+from toolseam.cli._records import Listing, as_json, in_order, look, paint_status, why
+from toolseam.cli._terminal import Shown, joined, paint, say, say_json
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+    from collections.abc import Callable, Iterator
+
+    from toolseam._settings_files import SettingsFile
+
+_MARKS = {"ok": ("✓", "green"), "note": ("·", "yellow"), "fault": ("✗", "red")}
+_LOADED = {"ready", "found"}
+_CHOSEN = {"untrusted", "disabled"}
+_EXTRAS = {"sqlalchemy": "sql", "psycopg": "sql", "re2": "regex"}
+
+
+@attrs.frozen
+class Check:
+    """One thing that was looked at: `mark` is `ok`, `note` or `fault`; only a fault fails."""
+
+    area: str
+    mark: str
+    name: str
+    text: str
+
+
+@attrs.frozen
+class Withheld:
+    """A loaded tool that an administrator is not offered in the configured zone, and why."""
+
+    name: str
+    reason: str
+    setting: str
+
+
+def options(parser: ArgumentParser) -> None:
+    """Describe the words of the command."""
+    parser.add_argument("--json", action="store_true", help="print one object")
+    parser.epilog = """\
+examples:
+  toolseam doctor
+  toolseam doctor --json
+
+✓ is well, · is a choice or something that is not there, ✗ is a fault; exit code 1 if there is one.
+"""
+
+
+def main(options: Namespace) -> int:
+    """Look at everything that a host needs, and import every plugin that may be."""
+    checks = [*_interpreter(), *_files()]
+    workspace: list[Check] = []
+    withheld: list[Withheld] = []
+    listing, zone, total = Listing(Discovery(()), Selection(), {}), None, 0
+    try:
+        listing = look(load=True)
+        with Host.load() as host:
+            zone, total = host.settings.operator.zone.value, len(host.tools())
+            listing = _as_hosted(listing, host)
+            workspace = list(_workspace(host))
+            withheld += _withheld(host)
+    except ToolseamError as error:
+        checks.append(Check("settings", "fault", "start", str(error)))
+    checks += [*_plugins(listing), *workspace]
+    healthy = all(check.mark != "fault" for check in checks)
+    if options.json:
+        say_json(
+            {
+                "ok": healthy,
+                "checks": [attrs.asdict(check) for check in checks],
+                "records": as_json(listing),
+                "zone": zone,
+                "not_offered": [attrs.asdict(each) for each in withheld],
+            }
+        )
+    else:
+        _for_people(checks, withheld, total, zone)
+    return 0 if healthy else 1
+
+
+def _as_hosted(listing: Listing, host: Host) -> Listing:
+    """Take the host's word for the records: it has read each plugin's settings as well."""
+    found = listing.discovery
+    records = in_order(host.records)
+    groups = {tool.name: tool.spec.group for tool in host.tools()}
+    return Listing(Discovery(records, found.shadowed, found.notes), listing.selection, groups)
+
+
+def _interpreter() -> Iterator[Check]:
+    from importlib.util import find_spec
+    from sqlite3 import sqlite_version
+
+    from importlib_metadata import version
+
+    from toolseam import CONTRACT_VERSION
+
+    own = f"{version('toolseam')}, contract {CONTRACT_VERSION}"
+    yield Check("installation", "ok", "toolseam", own)
+    python = f"{platform.python_implementation()} {platform.python_version()}"
+    yield Check("installation", "ok", "Python", python)
+    yield Check("installation", "ok", "SQLite", sqlite_version)
+    for module, extra in _EXTRAS.items():
+        there = find_spec(module) is not None
+        text = "installed" if there else f"not installed: pip install 'toolseam[{extra}]'"
+        yield Check("installation", "ok" if there else "note", module, text)
+
+
+def _files() -> Iterator[Check]:
+    """Say which settings files there are; one that cannot be read is a fault by itself."""
+    finders: dict[str, Callable[[], SettingsFile]] = {
+        "operator": operator_file,
+        "trust": lambda: trust_file(operator_file()),
+        "workspace": lambda: workspace_file(str(Path.cwd())),
+    }
+    for name, find in finders.items():
+        try:
+            file = find()
+        except SettingsError as error:
+            yield Check("settings", "fault", name, str(error))
+            continue
+        mark, state = ("ok", "read") if file.exists else ("note", "not there")
+        yield Check("settings", mark, name, f"{file.path}: {state}")
+
+
+def _plugins(listing: Listing) -> Iterator[Check]:
+    for record in listing.discovery.records:
+        origin = f"{record.distribution} {record.version}"
+        text = f"{record.status}, {origin}" + (f": {why(record)}" if why(record) else "")
+        chosen = "note" if record.status in _CHOSEN else "fault"
+        mark = "ok" if record.status in _LOADED else chosen
+        yield Check("plugins", mark, record.name or record.distribution, text)
+    for remark in listing.remarks():
+        yield Check("plugins", "note", "remark", remark)
+
+
+def _workspace(host: Host) -> Iterator[Check]:
+    settings = host.settings
+    trusted = "trusted" if settings.workspace_trusted else "not trusted (`toolseam trust .`)"
+    mark = "ok" if settings.workspace_trusted else "note"
+    yield Check("workspace", mark, "folder", f"{settings.folder}: {trusted}")
+    session = host.session(actor=Actor("local", {"admin"}), zone=Zone.LOCAL)
+    result = session.call("list_tables")
+    if result.failure is None:
+        yield Check("workspace", "ok", "database", result.content.partition("\n")[0])
+    else:
+        yield Check("workspace", "note", "database", result.failure.message)
+
+
+def _withheld(host: Host) -> Iterator[Withheld]:
+    """Give the tools that an administrator would not be offered in the configured zone."""
+    zone = host.settings.operator.zone
+    for tool in host.tools():
+        decision = host.decide(tool, actor=Actor("local", {"admin"}), zone=zone)
+        if not decision.allowed and decision.reason is not None:
+            setting = setting_for(host, tool, decision.reason)
+            yield Withheld(tool.name, decision.reason, setting)
+
+
+def _for_people(
+    checks: list[Check], withheld: list[Withheld], total: int, zone: str | None
+) -> None:
+    width = max(len(check.name) for check in checks)
+    area = ""
+    for check in checks:
+        if check.area != area:
+            area = check.area
+            say("" if check is checks[0] else "\n", paint(area.capitalize(), "bold"))
+        sign, colour = _MARKS[check.mark]
+        say("  ", paint(sign, colour), f" {check.name:<{width}}  ", _text(check))
+    if zone is not None:
+        say("\n", paint("Offers", "bold"))
+        say(f"  {len(withheld)} of {total} not offered to a model in {zone} (`zone`)")
+        for each in withheld:
+            say(f"  · {each.name:<{width}}  {each.reason}: {each.setting}")
+    faults = sum(check.mark == "fault" for check in checks)
+    say("\n", paint(_verdict(faults), "red" if faults else "green"))
+
+
+def _verdict(faults: int) -> str:
+    if not faults:
+        return "All is well."
+    return f"{faults} fault{'' if faults == 1 else 's'}."
+
+
+def _text(check: Check) -> Shown:
+    """Colour the status of a plugin as `list` does."""
+    status, comma, rest = check.text.partition(",")
+    if check.area != "plugins" or not comma:
+        return joined(check.text)
+    return joined(paint_status(status), comma, rest)
