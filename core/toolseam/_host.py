@@ -22,7 +22,7 @@ from toolseam._session import Session, preview
 from toolseam._settings import Settings, coded_settings, load_settings
 from toolseam._state import HostState
 from toolseam._text import short
-from toolseam._trace import RunTrace
+from toolseam._trace import LOGGER, RunTrace
 from toolseam._wrappers import HostPlugins
 from toolseam._context import Actor
 
@@ -40,7 +40,6 @@ if TYPE_CHECKING:
     from toolseam._trace import Listener
 
 _CODE = "host code"
-_MARK = "toolseam.tools"
 
 
 class Host:
@@ -119,7 +118,7 @@ class Host:
         own = PluginSettings(settings, {type(given): given for given in plugin_settings})
         records = () if found is None else found.records
         host_plugins = HostPlugins()
-        self._plugin_records, loaded = _load_plugins(records, host_plugins)
+        self._plugin_records, owners = _load_plugins(records, host_plugins)
         for plugin in plugins:
             host_plugins.add(plugin, _CODE)
 
@@ -131,14 +130,13 @@ class Host:
             [Given(plugin, _CODE, "") for plugin in tools],
             strengthen,
         )
-        self._plugin_records += tuple(
-            _give_tools(registry, host_plugins, plugin, record, settings)
-            for plugin, record in loaded
-        )
+        # By code means by the operator's word; what plugins make at run time is off like any write.
+        enabled = frozenset({*settings.operator.enable, *(t.name for t in registry.loaded())})
+        self._give_tools(registry, host_plugins, owners)
         self._state = HostState(
             registry=registry,
             policy=Policy(
-                enabled=frozenset({*settings.operator.enable, *registry.given}),
+                enabled=enabled,
                 disabled=frozenset({*settings.operator.disable, *settings.workspace.disable}),
                 disabled_groups=settings.disabled_groups,
                 observe=settings.enforce == "observe",
@@ -157,10 +155,10 @@ class Host:
         self._system = self._own(Actor.system)
         if settings.operator.strict or settings.workspace.strict:
             self._refuse_faults()
-        hook = host_plugins.hook
-        if hook.toolseam_step.get_hookimpls():
-            self._state.listeners.add(lambda what: _tell(hook, what))
-        hook.toolseam_open(host=self)
+        for _, told in host_plugins.implementations("toolseam_step"):
+            self._state.listeners.add(_teller(told))
+        self._closed = False
+        self._tell_plugins("toolseam_open")
 
     # -- calling -------------------------------------------------------------------------------
 
@@ -293,7 +291,10 @@ class Host:
 
     def close(self) -> None:
         """Close what tools opened and let the worker threads end; once is enough."""
-        self._state.plugins.hook.toolseam_close(host=self)
+        if self._closed:
+            return
+        self._closed = True
+        self._tell_plugins("toolseam_close")
         self._state.resources.close()
         self._state.workers.close()
 
@@ -323,6 +324,34 @@ class Host:
 
     def _own(self, actor: Actor | None) -> Conversation:
         return Conversation(self._state, actor=actor, zone=Zone.LOCAL, trace=self._trace)
+
+    def _tell_plugins(self, hook: str) -> None:
+        """Call a hook of every host plugin; one that raises is reported, never felt."""
+        for plugin, call in self._state.plugins.implementations(hook):
+            try:
+                call(host=self)
+            except (Exception, SystemExit) as error:  # noqa: BLE001
+                kinds = short(type(plugin).__name__), short(type(error).__name__)
+                LOGGER.warning("%s of a %s raised %s", hook, *kinds)
+
+    def _give_tools(
+        self, registry: Registry, plugins: HostPlugins, owners: Mapping[int, Record]
+    ) -> None:
+        """Register what host plugins make at run time: all of a plugin, or nothing (P17)."""
+        for plugin, make in plugins.implementations("toolseam_tools"):
+            owner = owners.get(id(plugin))
+            name, version = (_CODE, "") if owner is None else (owner.distribution, owner.version)
+            table = self.settings.operator.plugins.get(name, {})
+            try:
+                registry.give(Given(tool, name, version) for tool in make(settings=dict(table)))
+            except (Exception, SystemExit) as error:
+                if owner is None:
+                    raise
+                plugins.remove(plugin)
+                told = str(error) if isinstance(error, LoadError) else short(type(error).__name__)
+                broken = owner.with_status("broken", "refused", f"toolseam_tools: {told}")
+                kept = (r for r in self._plugin_records if r is not owner)
+                self._plugin_records = (*kept, broken)
 
     def _secret(self, tool: BoundTool, name: str) -> str:
         """Return a secret that the operator maps to an environment variable."""
@@ -357,10 +386,10 @@ def _floor(own: PluginSettings, tool: BoundTool) -> DataClass | None:
 
 def _load_plugins(
     records: Iterable[Record], plugins: HostPlugins
-) -> tuple[tuple[Record, ...], list[tuple[object, Record]]]:
-    """Import the host plugins that the operator named."""
+) -> tuple[tuple[Record, ...], dict[int, Record]]:
+    """Import the host plugins that the operator named; also return whose each one is."""
     judged: list[Record] = []
-    loaded: list[tuple[object, Record]] = []
+    owners: dict[int, Record] = {}
     for found in records:
         if found.kind != "plugin":
             continue
@@ -368,43 +397,18 @@ def _load_plugins(
         if plugin is not None:
             try:
                 plugins.add(plugin, record.distribution)
+                owners[id(plugin)] = record
             except LoadError as error:
                 record = record.with_status("broken", "refused", str(error))
-            else:
-                loaded.append((plugin, record))
-                continue
         judged.append(record)
-    return tuple(judged), loaded
+    return tuple(judged), owners
 
 
-def _give_tools(
-    registry: Registry,
-    plugins: HostPlugins,
-    plugin: object,
-    record: Record,
-    settings: Settings,
-) -> Record:
-    """Register the tools that a host plugin makes at run time: all of it, or nothing (P17)."""
-    make = getattr(plugin, "toolseam_tools", None)
-    if make is None:
-        return record
-    table = settings.operator.plugins.get(record.distribution, {})
-    try:
-        made = [
-            Given(tool, record.distribution, record.version) for tool in make(settings=dict(table))
-        ]
-        registry.give_all(made)
-    except KeyboardInterrupt:
-        raise
-    except BaseException as error:  # noqa: BLE001 - a broken plugin never stops the host
-        plugins.remove(plugin)
-        told = str(error) if isinstance(error, LoadError) else short(type(error).__name__)
-        return record.with_status("broken", "refused", f"toolseam_tools: {told}")
-    return record
-
-
-def _tell(hook: Any, what: object) -> None:  # noqa: ANN401 - pluggy's relay has no type
+def _teller(told: Callable[..., object]) -> Listener:
     from toolseam._steps import Step
 
-    if isinstance(what, Step):
-        hook.toolseam_step(step=what)
+    def tell(what: object) -> None:
+        if isinstance(what, Step):
+            told(step=what)
+
+    return tell

@@ -48,34 +48,27 @@ class Registry:
         self._waiting = {r.name: i for i, r in enumerate(self._records) if r.status == "found"}
         self._bound: dict[str, BoundTool] = {}
         self._aliases: dict[str, BoundTool] = {}
-        self.given: list[str] = []
-        for plugin, distribution, version in given:
-            self.give(Given(plugin, distribution, version))
+        self.give(given)
 
-    def give(self, given: Given) -> BoundTool:
-        """Bind a plugin handed over by code; raises `LoadError`."""
-        tool = bind(given.plugin, name=None, distribution=given.distribution, version=given.version)
+    def give(self, given: Iterable[Given]) -> None:
+        """Bind plugins that code hands over, all of them or none; raises `LoadError`."""
         with self._turn:
-            rival = self._bound.get(tool.name)
-            if rival is not None and rival.key == tool.key:
-                return rival
-            if rival is not None or tool.name in self._waiting:
-                message = f"two tools are named {tool.name!r}; give one of them another name"
-                raise LoadError(message)
-            self._accept(tool)
-            self.given.append(tool.name)
-        return tool
-
-    def give_all(self, given: Iterable[Given]) -> None:
-        """Bind the plugins of one distribution, or none of them if one raises `LoadError`."""
-        with self._turn:
-            before = dict(self._bound), dict(self._aliases), list(self.given)
+            before = dict(self._bound), dict(self._aliases)
             try:
-                for one in given:
-                    self.give(one)
+                for plugin, distribution, version in given:
+                    self._take(bind(plugin, name=None, distribution=distribution, version=version))
             except BaseException:
-                self._bound, self._aliases, self.given = before
+                self._bound, self._aliases = before
                 raise
+
+    def _take(self, tool: BoundTool) -> None:
+        rival = self._bound.get(tool.name)
+        if rival is not None and rival.key == tool.key:
+            return
+        if rival is not None or tool.name in self._waiting:
+            message = f"two tools are named {tool.name!r}; give one of them another name"
+            raise LoadError(message)
+        self._accept(tool)
 
     def get(self, name: str) -> BoundTool | None:
         """Return the tool of a canonical name or alias, loading it if need be, or None."""
@@ -99,7 +92,12 @@ class Registry:
     def tools(self) -> tuple[BoundTool, ...]:
         """Return all tools, loaded, by name."""
         self.load_all()
-        return tuple(self._bound[name] for name in sorted(self._bound))
+        return self.loaded()
+
+    def loaded(self) -> tuple[BoundTool, ...]:
+        """Return the tools that are bound by now, by name."""
+        bound = self._bound
+        return tuple(bound[name] for name in sorted(bound))
 
     @property
     def records(self) -> tuple[Record, ...]:
@@ -122,6 +120,8 @@ class Registry:
                 record = record.with_status("broken", "refused", str(error))
             except SettingsError as error:
                 record = record.with_status("broken", "settings", short(str(error), 400))
+            except Exception as error:  # noqa: BLE001 - a settings class may raise as it likes
+                record = record.with_status("broken", "settings", short(type(error).__name__))
         self._records[index] = record
 
     def _accept(self, tool: BoundTool) -> None:

@@ -10,7 +10,7 @@ import asyncio
 from time import monotonic, perf_counter_ns
 from typing import TYPE_CHECKING, Any, cast
 
-from toolseam._binding import BoundTool, Broken
+from toolseam._binding import BoundTool, Broken, as_broken
 from toolseam._bounds import bound_result
 from toolseam._call import Call, Refused, context_of, given_to
 from toolseam._consent import consent
@@ -50,7 +50,7 @@ def perform(
     if refused is not None:
         return _finish(call, refused)
     tool = cast("BoundTool", call.tool)
-    seconds = timeout or tool.timeout_s
+    seconds = tool.timeout_s if timeout is None else timeout
     if seconds is None and not tool.is_async:
         try:
             result = _run(call, tool)
@@ -77,7 +77,7 @@ async def aperform(
     if refused is not None:
         return _finish(call, refused)
     tool = cast("BoundTool", call.tool)
-    seconds = timeout or tool.timeout_s
+    seconds = tool.timeout_s if timeout is None else timeout
     task = asyncio.current_task()
     cancels = 0 if task is None else task.cancelling()
     try:
@@ -153,7 +153,7 @@ def _run(call: Call, tool: BoundTool) -> ToolResult:
     try:
         return _taking_turns(call, tool) or _run_once(call, tool)
     except BaseException as error:
-        broken = _as_broken(error)
+        broken = as_broken(error)
         if broken is None:
             raise
         _record(call, tool, broken)
@@ -175,7 +175,7 @@ async def _arun(call: Call, tool: BoundTool) -> ToolResult:
     try:
         return _taking_turns(call, tool) or await _arun_once(call, tool)
     except BaseException as error:
-        broken = _as_broken(error)
+        broken = as_broken(error)
         if broken is None:
             raise
         _record(call, tool, broken)
@@ -195,15 +195,19 @@ def _run_once(call: Call, tool: BoundTool) -> ToolResult:
     given = given_to(call, tool)
     if not wrappers:
         call.ran = True
+        if call.abandoned:
+            raise _given_up(tool)
         return tool.judge(tool.execute(arguments=given, context=context))
 
-    def run() -> Any:  # noqa: ANN401
+    def run() -> ToolResult:
         call.ran = True
-        return tool.execute(arguments=given, context=context)
+        if call.abandoned:
+            raise _given_up(tool)
+        return tool.judge(tool.execute(arguments=given, context=context))
 
     text = cast("bytes", call.arguments)
     seen = {"arguments": decode(text), "context": context}
-    return tool.judge(through(wrappers, seen, text, run))
+    return through(wrappers, seen, text, run, tool.judge)
 
 
 async def _arun_once(call: Call, tool: BoundTool) -> ToolResult:
@@ -212,15 +216,27 @@ async def _arun_once(call: Call, tool: BoundTool) -> ToolResult:
     given = given_to(call, tool)
     if not wrappers:
         call.ran = True
+        if call.abandoned:
+            raise _given_up(tool)
         return tool.judge(await tool.execute(arguments=given, context=context))
 
-    async def run() -> Any:  # noqa: ANN401
+    async def run() -> ToolResult:
         call.ran = True
-        return await tool.execute(arguments=given, context=context)
+        if call.abandoned:
+            raise _given_up(tool)
+        return tool.judge(await tool.execute(arguments=given, context=context))
 
     text = cast("bytes", call.arguments)
     seen = {"arguments": decode(text), "context": context}
-    return tool.judge(await athrough(wrappers, seen, text, run))
+    return await athrough(wrappers, seen, text, run, tool.judge)
+
+
+def _given_up(tool: BoundTool) -> Refused:
+    """Whoever gives a call up sets `abandoned`, then reads `ran`; here it is the other way round.
+
+    So a tool never begins after its caller was told that it had not.
+    """
+    return Refused(refusal(ErrorCode.CANCELLED, f"{tool.name} was not run: nobody waited."))
 
 
 def _perform_waiting(call: Call, tool: BoundTool, seconds: float | None) -> Raw:
@@ -247,7 +263,10 @@ def _perform_waiting(call: Call, tool: BoundTool, seconds: float | None) -> Raw:
 def _work(call: Call, tool: BoundTool, seconds: float) -> ToolResult:
     if not tool.is_async:
         return _run(call, tool)
-    result, error = asyncio.run(_until(call, tool, seconds))
+    outcome = asyncio.run(_until(call, tool, seconds))
+    if outcome is None:
+        raise Refused(_timed_out(call, seconds))
+    result, error = outcome
     if error is not None:
         raise error
     return cast("ToolResult", result)
@@ -255,13 +274,13 @@ def _work(call: Call, tool: BoundTool, seconds: float) -> ToolResult:
 
 async def _until(
     call: Call, tool: BoundTool, seconds: float
-) -> tuple[Any, BaseException | None]:
-    """Cancel the tool at its deadline; by then nobody waits for it."""
+) -> tuple[Any, BaseException | None] | None:
+    """Cancel the tool at its deadline and return None; by then nobody waits for it."""
     try:
         async with asyncio.timeout(seconds):
             return await _guarded(call, tool)
-    except TimeoutError as error:
-        return None, error
+    except TimeoutError:
+        return None
 
 
 def _perform_here(call: Call, tool: BoundTool) -> Raw:
@@ -304,7 +323,7 @@ async def _in_place(
     if watched.expired:
         call.abandoned = True
         task.uncancel()
-        return _timed_out(call, state.timeout_s, running=False)
+        return _timed_out(call, state.timeout_s)
     return cast("ToolResult", result)
 
 
@@ -323,7 +342,7 @@ async def _in_task(call: Call, tool: BoundTool, seconds: float) -> ToolResult:
         call.abandoned = True
         task.cancel()
         task.add_done_callback(lambda ended: _late_task(call, ended))
-        return _timed_out(call, seconds, running=True)
+        return _timed_out(call, seconds)
     if task.cancelled():
         raise asyncio.CancelledError
     result, error = task.result()
@@ -381,16 +400,15 @@ def _refuse_running_loop(tool: BoundTool) -> None:
 
 
 def _overran(call: Call, job: Job, seconds: float) -> ToolResult:
-    return _timed_out(call, seconds, running=_abandon(call, job))
+    _abandon(call, job)
+    return _timed_out(call, seconds)
 
 
-def _abandon(call: Call, job: Job) -> bool:
+def _abandon(call: Call, job: Job) -> None:
     """Leave a job to itself: its value is dropped, its end is a late note of the trace."""
     call.abandoned = True
-    if not job.abandon():
-        return False
-    job.then(lambda ended: _late(call, ended.error))
-    return True
+    if job.abandon():
+        job.then(lambda ended: _late(call, ended.error))
 
 
 def _late_task(call: Call, task: asyncio.Task[Any]) -> None:
@@ -401,7 +419,9 @@ def _late_task(call: Call, task: asyncio.Task[Any]) -> None:
 
 def _late(call: Call, error: BaseException | None) -> None:
     tool = cast("BoundTool", call.tool)
-    broken = None if error is None else _as_broken(error)
+    if isinstance(error, Refused):
+        return
+    broken = None if error is None else as_broken(error)
     if broken is not None:
         _breach(call, tool, broken)
     how = "finished" if error is None else f"ended with {short(type(error).__name__)}"
@@ -409,10 +429,10 @@ def _late(call: Call, error: BaseException | None) -> None:
     call.conversation.trace.note(Live("late", call.conversation.run_id, tool.name, text=text))
 
 
-def _timed_out(call: Call, seconds: float, *, running: bool) -> ToolResult:
+def _timed_out(call: Call, seconds: float) -> ToolResult:
     tool = cast("BoundTool", call.tool)
     message = f"{tool.name} did not answer within {seconds:g} s."
-    if running and not tool.reads:
+    if call.ran and not tool.reads:
         message += " The change may still apply."
     return refusal(ErrorCode.TIMEOUT, message)
 
@@ -436,7 +456,7 @@ def _failed(call: Call, error: BaseException, *, host_cancelled: bool = False) -
     if not isinstance(error, Exception | SystemExit | asyncio.CancelledError):
         _finish(call, _cancelled(call))
         raise error
-    broken = _as_broken(error)
+    broken = as_broken(error)
     if broken is not None:
         return _finish(call, _breach(call, tool, broken))
     if isinstance(error, ToolError):
@@ -452,24 +472,13 @@ def _failed(call: Call, error: BaseException, *, host_cancelled: bool = False) -
     return _finish(call, refusal(ErrorCode.EXECUTION_ERROR, f"{tool.name} raised {kind}."))
 
 
-def _as_broken(error: BaseException) -> Broken | None:
-    if isinstance(error, Broken):
-        return error
-    if isinstance(error, ContractViolation):
-        return Broken(error.path, error.reason)
-    if isinstance(error, ToolError) and error.code is ErrorCode.CONTRACT_ERROR:
-        return Broken("failure.code", "only the framework issues contract_error")
-    return None
-
-
 def _breach(call: Call, tool: BoundTool, broken: Broken) -> ToolResult:
     """The tool or a wrapper broke the contract: never run again, and only the facts are told."""
     call.reason = f"{broken.path}: {broken.reason}"
     _record(call, tool, broken)
     if broken.wrapper is None:
         return refusal(ErrorCode.CONTRACT_ERROR, f"{tool.name} {WITHDRAWN}")
-    call.ran = broken.ran
-    ran = "has run once" if broken.ran else "was not run"
+    ran = "has run once" if call.ran else "was not run"
     message = f"{tool.name} {ran}; a wrapper broke the result contract and is left out from now on"
     return refusal(ErrorCode.CONTRACT_ERROR, message, reason="wrapper")
 

@@ -13,12 +13,13 @@ from toolseam._closed import close
 from toolseam._errors import SpecError, publish
 from toolseam._levels import DataClass, Effect, Zone
 from toolseam._schema import schema_of
-from toolseam._text import is_clean
+from toolseam._text import is_clean, short
 
 E = TypeVar("E", Effect, DataClass, Zone)
 
 DESCRIPTION_BYTES = 2_048
 _NAME_CHARACTERS = 64
+_LINE = 200
 _WORD = frozenset("abcdefghijklmnopqrstuvwxyz0123456789_")
 _LETTER = frozenset("abcdefghijklmnopqrstuvwxyz")
 
@@ -128,7 +129,7 @@ class ToolSpec:
             parallel_safe=parallel_safe,
             inline=inline,
             timeout_s=timeout_s,
-            aliases=tuple(aliases),
+            aliases=_aliases(name, aliases),
             settings=settings,
             remote_name=remote_name,
             version=version,
@@ -166,9 +167,8 @@ class ToolSpec:
 
     def _check(self) -> None:
         name = self.name
-        for found in (name, *self.aliases):
-            if not is_tool_name(found):
-                raise _refused(name, "name", f"{found!r:.80} is not [a-z][a-z0-9_]{{0,63}}")
+        if not is_tool_name(name):
+            raise _refused(name, "name", f"{name!r:.80} is not [a-z][a-z0-9_]{{0,63}}")
         if not is_tool_name(self.group):
             raise _refused(name, "group", "one word, [a-z][a-z0-9_]{0,63}")
         if type(self.description) is not str or not self.description.strip():
@@ -184,8 +184,8 @@ class ToolSpec:
             raise _refused(name, "settings", "an attrs class")
         for key in ("remote_name", "version"):
             text = getattr(self, key)
-            if text is not None and (type(text) is not str or not is_clean(text)):
-                raise _refused(name, key, "text without control characters")
+            if text is not None and (type(text) is not str or text != short(text, _LINE)):
+                raise _refused(name, key, f"one line of at most {_LINE} characters")
         for key in _FLAGS:
             if type(getattr(self, key)) is not bool:
                 raise _refused(name, key, "True or False")
@@ -218,6 +218,17 @@ def _schema(
     except SpecError as error:
         raise _refused(name, key, str(error)) from None
     raise _refused(name, key, "an attrs class, or a JSON Schema object as a dict")
+
+
+def _aliases(name: object, given: object) -> tuple[str, ...]:
+    if not isinstance(given, tuple | list):
+        raise _refused(name, "aliases", "a tuple of names")
+    aliases = tuple(cast("list[str]", given))
+    if not all(map(is_tool_name, aliases)):
+        raise _refused(name, "aliases", "each [a-z][a-z0-9_]{0,63}")
+    if len({name, *aliases}) <= len(aliases):
+        raise _refused(name, "aliases", "each a name of its own")
+    return aliases
 
 
 def _member(kind: type[E], value: object, name: object, key: str) -> E:

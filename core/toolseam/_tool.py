@@ -55,6 +55,7 @@ def tool(
 
     def decorate(function: ToolFunction) -> FunctionTool:
         name = more.get("name") or function.__name__
+        _check_kind(function, name)
         hints = _hints(function, name)
         _check_return(hints.pop("return", None), name)
         parameters, context = _parameters(function, hints, name)
@@ -132,6 +133,16 @@ def _hints(function: Function, name: str) -> dict[str, Any]:
         raise SpecError(message) from None
 
 
+def _check_kind(function: Function, name: str) -> None:
+    inner = inspect.unwrap(function)
+    if inspect.isgeneratorfunction(inner) or inspect.isasyncgenfunction(inner):
+        raise SpecError(f"tool {name!r}: a generator cannot be a tool; return one ToolResult")
+    if inspect.iscoroutinefunction(inner) and not inspect.iscoroutinefunction(function):
+        raise SpecError(
+            f"tool {name!r}: async behind a decorator that hides it; make the decorator async"
+        )
+
+
 def _check_return(hint: object, name: str) -> None:
     if hint is not ToolResult:
         message = (
@@ -155,12 +166,16 @@ def _parameters(function: Function, hints: dict[str, Any], name: str) -> tuple[t
     context: str | None = None
     for parameter in inspect.signature(function).parameters.values():
         hint = hints.get(parameter.name)
+        if parameter.kind not in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY):
+            raise SpecError(
+                f"tool {name!r}: {parameter} cannot be described; name each parameter, and let "
+                f"none be positional only"
+            )
         if hint is ToolContext:
+            if context is not None:
+                raise SpecError(f"tool {name!r}: two parameters ask for the context; one is enough")
             context = parameter.name
             continue
-        if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
-            message = f"tool {name!r}: *{parameter.name} cannot be described; name the parameters"
-            raise SpecError(message)
         if hint is None:
             message = f"tool {name!r}: parameter {parameter.name!r} needs an annotation"
             raise SpecError(message)

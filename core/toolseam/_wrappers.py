@@ -7,43 +7,62 @@ the outcome.
 
 from __future__ import annotations
 
+import asyncio
 import inspect
 from typing import TYPE_CHECKING, Any
 
 import pluggy
 
-from toolseam._binding import MARK, Broken, fault_of, mark_of
+from toolseam._binding import (
+    Broken,
+    as_broken,
+    attribute_of,
+    check_function,
+    check_parameters,
+    mark_of,
+    names_of,
+)
 from toolseam._errors import LoadError
 from toolseam._hooks import PROJECT, PluginHooks
-from toolseam._jsontext import encode
+from toolseam._jsontext import TooLarge, Unencodable, encode
 from toolseam._text import short
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Generator
+    from collections.abc import Awaitable, Callable, Generator, Iterator
 
+    from toolseam._result import ToolResult
+
+    Judge = Callable[[object], ToolResult]
     Outcome = tuple[Any, BaseException | None]
 
-_HOOKS = frozenset(n for n in vars(PluginHooks) if not n.startswith("_"))
+_PARAMETERS = {
+    "execute": ("arguments", "context"),
+    "toolseam_close": ("host",),
+    "toolseam_open": ("host",),
+    "toolseam_provider": (),
+    "toolseam_step": ("step",),
+    "toolseam_tools": ("settings",),
+}
 
 
 class Wrapper:
-    """One wrapper of one host plugin; `calls` gives its generator for one call."""
+    """One wrapper of one host plugin; `begin` gives its generator for one call."""
 
     __slots__ = ("_function", "_names", "distribution", "plugin")
 
     def __init__(self, function: Callable[..., Any], plugin: object, distribution: str) -> None:
         self._function = function
-        self._names = tuple(inspect.signature(function).parameters)
+        self._names = names_of(function)
         self.plugin = plugin
         self.distribution = distribution
 
     def begin(self, given: dict[str, Any]) -> Generator[None, Any, Any]:
         """Start the wrapper: everything before its `yield` has run when this returns."""
-        generator: Generator[None, Any, Any] = self._function(**{n: given[n] for n in self._names})
+        generator: Generator[None, Any, Any] = self._function(*[given[n] for n in self._names])
         try:
             next(generator)
         except StopIteration:
-            raise Broken("$", "a wrapper did not yield", ran=False, wrapper=self) from None
+            raise Broken("$", "a wrapper did not yield", wrapper=self) from None
         return generator
 
 
@@ -57,6 +76,8 @@ class HostPlugins:
 
     def add(self, plugin: object, distribution: str) -> None:
         """Verify a host plugin and register it, all or nothing; raises `LoadError`."""
+        if id(plugin) in self._distributions:
+            return
         check_plugin(plugin)
         box = _Identity(plugin)
         self._manager.register(box, name=f"{distribution}:{id(plugin)}")
@@ -66,10 +87,10 @@ class HostPlugins:
         """Take a host plugin out again, with all its hooks."""
         self._manager.unregister(name=f"{self._distributions.pop(id(plugin))}:{id(plugin)}")
 
-    @property
-    def hook(self) -> Any:  # noqa: ANN401 - pluggy's relay has no type
-        """Pluggy's callers, for all hooks but `execute`."""
-        return self._manager.hook
+    def implementations(self, hook: str) -> Iterator[tuple[object, Callable[..., Any]]]:
+        """Give each plugin that implements a hook, in pluggy's order, and what calls it."""
+        for impl in reversed(getattr(self._manager.hook, hook).get_hookimpls()):
+            yield impl.plugin.plugin, _caller(impl.function)
 
     def wrappers(self) -> tuple[Wrapper, ...]:
         """Return the wrappers, outermost first."""
@@ -77,6 +98,15 @@ class HostPlugins:
             Wrapper(impl.function, impl.plugin.plugin, self._distributions[id(impl.plugin.plugin)])
             for impl in reversed(self._manager.hook.execute.get_hookimpls())
         )
+
+
+def _caller(function: Callable[..., Any]) -> Callable[..., Any]:
+    names = names_of(function)
+
+    def call(**given: object) -> Any:  # noqa: ANN401
+        return function(*[given[name] for name in names])
+
+    return call
 
 
 class _Identity:
@@ -89,31 +119,29 @@ class _Identity:
 
 
 def _marked(plugin: object) -> dict[str, Callable[..., Any]]:
-    found: dict[str, Callable[..., Any]] = {}
-    for name in dir(plugin):
-        candidate = getattr(plugin, name, None)
-        if mark_of(candidate) is not None:
-            found[name] = candidate  # type: ignore[assignment]
-    return found
+    found = {name: attribute_of(plugin, name) for name in dir(plugin)}
+    return {name: function for name, function in found.items() if mark_of(function) is not None}
 
 
 def check_plugin(plugin: object) -> None:
     """Refuse a host plugin that pluggy would skip, or that does with `execute` but wrap it (§2)."""
+    if inspect.isclass(plugin):
+        raise LoadError(f"{short(plugin.__name__)} is a class; name an instance of it")
     marked = _marked(plugin)
     if not marked:
-        message = "implements no hook; mark one with @hookimpl"
-        raise LoadError(message)
+        raise LoadError("implements no hook; mark one with @hookimpl")
     for name, function in marked.items():
         options = mark_of(function) or {}
         hook = options.get("specname") or name
-        if hook not in _HOOKS:
-            message = f"{short(name)!r} is no hook of a host plugin; there are {', '.join(sorted(_HOOKS))}"
-            raise LoadError(message)
-        if not inspect.isroutine(function):
-            message = f"{name} is a {short(type(function).__name__)}; pluggy calls functions only"
-            raise LoadError(message)
+        if hook not in _PARAMETERS:
+            known = ", ".join(sorted(_PARAMETERS))
+            raise LoadError(f"{short(name)!r} is no hook of a host plugin; there are {known}")
         if hook == "execute":
             _check_wrapper(function, options)
+        elif options.get("wrapper") or options.get("hookwrapper"):
+            raise LoadError(f"{hook}: only execute may be wrapped")
+        else:
+            check_function(function, hook, _PARAMETERS[hook])
 
 
 def _check_wrapper(function: Callable[..., Any], options: dict[str, Any]) -> None:
@@ -126,32 +154,41 @@ def _check_wrapper(function: Callable[..., Any], options: dict[str, Any]) -> Non
     if not inspect.isgeneratorfunction(function):
         message = "execute: a wrapper is a plain generator function with one yield"
         raise LoadError(message)
-    for parameter in inspect.signature(function).parameters.values():
-        named = parameter.kind is parameter.POSITIONAL_OR_KEYWORD
-        if not named or parameter.name not in ("arguments", "context"):
-            message = f"execute: a wrapper may name arguments and context, not {parameter}"
-            raise LoadError(message)
+    check_parameters(function, "execute", _PARAMETERS["execute"])
 
 
 def through(
-    wrappers: tuple[Wrapper, ...], given: dict[str, Any], text: bytes, run: Callable[[], Any]
-) -> Any:  # noqa: ANN401
-    """Run a sync tool inside its wrappers and return what the outermost one gives."""
+    wrappers: tuple[Wrapper, ...],
+    given: dict[str, Any],
+    text: bytes,
+    run: Callable[[], ToolResult],
+    judge: Judge,
+) -> ToolResult:
+    """Run a sync tool inside its wrappers and return what the outermost one gives.
+
+    Args:
+        wrappers: outermost first.
+        given: a copy of the arguments for the wrappers alone, and the context.
+        text: the recorded arguments, which no wrapper may change.
+        run: calls the tool, once, and judges what it returns.
+        judge: raises `Broken` for what is no sound result of this tool.
+    """
     begun, outcome = _begin(wrappers, given, text)
     if outcome is None:
         try:
             outcome = (run(), None)
         except BaseException as error:  # noqa: BLE001 - a wrapper may see any outcome
             outcome = (None, error)
-    return _end(begun, outcome)
+    return _end(begun, outcome, judge)
 
 
 async def athrough(
     wrappers: tuple[Wrapper, ...],
     given: dict[str, Any],
     text: bytes,
-    run: Callable[[], Awaitable[Any]],
-) -> Any:  # noqa: ANN401
+    run: Callable[[], Awaitable[ToolResult]],
+    judge: Judge,
+) -> ToolResult:
     """Run an async tool inside its wrappers: `yield` gives what it returned, awaited."""
     begun, outcome = _begin(wrappers, given, text)
     if outcome is None:
@@ -159,7 +196,7 @@ async def athrough(
             outcome = (await run(), None)
         except BaseException as error:  # noqa: BLE001 - a wrapper may see any outcome
             outcome = (None, error)
-    return _end(begun, outcome)
+    return _end(begun, outcome, judge)
 
 
 _Begun = list[tuple[Wrapper, "Generator[None, Any, Any]"]]
@@ -173,14 +210,21 @@ def _begin(
     for wrapper in wrappers:
         try:
             begun.append((wrapper, wrapper.begin(given)))
-            if encode(given["arguments"], limit=len(text)) != text:
-                raise Broken("arguments", "a wrapper changed them", ran=False, wrapper=wrapper)
+            if _changed(given["arguments"], text):
+                raise Broken("arguments", "a wrapper changed them", wrapper=wrapper)
         except Broken as broken:
             _abandon(begun)
             raise broken from None
         except BaseException as error:  # noqa: BLE001 - the outer wrappers see it
-            return begun, (None, error)
+            return begun, (None, as_broken(error, wrapper) or error)
     return begun, None
+
+
+def _changed(arguments: object, text: bytes) -> bool:
+    try:
+        return encode(arguments, limit=len(text)) != text
+    except (TooLarge, Unencodable):
+        return True
 
 
 def _abandon(begun: _Begun) -> None:
@@ -191,32 +235,52 @@ def _abandon(begun: _Begun) -> None:
             pass
 
 
-def _end(begun: _Begun, outcome: Outcome) -> Any:  # noqa: ANN401
+def _end(begun: _Begun, outcome: Outcome, judge: Judge) -> ToolResult:
     """Hand the outcome out through the wrappers, innermost first; blame the first to spoil it."""
     value, error = outcome
-    blamed: Wrapper | None = None
+    final = None if error is None else _final(error)
+    blamed: Broken | None = None
     for wrapper, generator in reversed(begun):
-        sound = error is not None or not fault_of(value)[1]
         try:
             if error is None:
                 generator.send(value)
             else:
                 generator.throw(error)
         except StopIteration as stop:
-            value, error = stop.value, None
-            if sound and blamed is None and fault_of(value)[1]:
-                blamed = wrapper
+            if error is not None or stop.value is not value:
+                value, error = stop.value, None
+                blamed = _spoilt(value, judge, wrapper, blamed)
         except BaseException as raised:  # noqa: BLE001 - the outer wrappers see it
-            value, error = None, raised
+            if raised is not error:
+                value, error, blamed = None, as_broken(raised, wrapper) or raised, None
         else:
             _abandon(begun)
-            raise Broken("$", "a wrapper yielded twice", wrapper=wrapper)
+            raise final or Broken("$", "a wrapper yielded twice", wrapper=wrapper)
+    if final is not None:
+        raise final
     if error is not None:
         raise error
-    path, reason = fault_of(value)
-    if reason and blamed is not None:
-        raise Broken(path, f"a wrapper returned {reason}", wrapper=blamed)
+    if blamed is not None:
+        raise blamed
     return value
 
 
-__all__ = ["MARK", "HostPlugins", "Wrapper", "athrough", "check_plugin", "through"]
+def _final(error: BaseException) -> BaseException | None:
+    """Return what no wrapper can swallow: a breach of the contract, and what ends the host."""
+    broken = as_broken(error)
+    if broken is not None:
+        return broken
+    passing = isinstance(error, Exception | SystemExit | asyncio.CancelledError)
+    return None if passing else error
+
+
+def _spoilt(
+    value: object, judge: Judge, wrapper: Wrapper, before: Broken | None
+) -> Broken | None:
+    """Return who is to blame for a value that a wrapper put in the place of another one."""
+    try:
+        judge(value)
+    except Broken as broken:
+        reason = f"a wrapper returned {broken.reason}"
+        return before or Broken(broken.path, reason, wrapper=wrapper)
+    return None
