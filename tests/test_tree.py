@@ -24,7 +24,7 @@ PLUGINS = ROOT / "plugins" / "toolseam_plugins"
 FLOORS = (
     ("_errors", "_text", "_jsontext", "_levels"),
     ("_run_only", "_render", "_artifacts", "_result", "_result_json", "_json_safe", "guards"),
-    ("_schema", "_validator", "_closed", "_spec", "_repairs", "_arguments", "_bounds"),
+    ("_schema", "_validator", "_repairs", "_closed", "_spec", "_arguments", "_bounds"),
     (
         *("_hooks", "_context", "_steps", "_tool"),
         *("_entrypoints", "_settings_files", "_selection", "_discovery", "_loading"),

@@ -25,8 +25,6 @@ from toolseam._validator import kind_of, validator_for
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-# Beyond 2^53 orjson refuses with this, and the long way judges.
-_EXACT = orjson.OPT_STRICT_INTEGER
 # orjson itself takes integers up to 2**64; those beyond 53 bits go the long way.
 _EXACT = orjson.OPT_STRICT_INTEGER
 # Types that hold no float that an integer might be meant by.
@@ -75,29 +73,33 @@ class ArgumentReader:
 
         The error names path and rule, also in its metadata, and never quotes a value.
         """
-        # Few known keys and scalars: what nearly every call brings. It cannot be deep, cyclic or
+        # Known keys and scalars are what nearly every call brings. They cannot be deep, cyclic or
         # foreign, nor hold a float that an integer was meant by. All else goes the long way.
-        if (
-            type(raw) is dict
-            and raw.keys() <= self._keys
-            and _FINAL.issuperset(map(type, raw.values()))
-        ):
-            try:
-                text = orjson.dumps(raw, option=_EXACT)
-            except TypeError:  # a lone surrogate, a key of a type of its own, a long integer
-                return self._read(raw)
-            value = orjson.loads(text)
-            if self._is_valid(value) and len(text) <= ARGUMENT_BYTES:
-                if self._defaults:
-                    text = self._filled(value, text)
-                return _quickly(Arguments, (text, value, ()))
+        kind = type(raw)  # pyright: ignore[reportUnknownVariableType]
+        if kind is dict:
+            keys = self._keys
+            for key, held in raw.items():
+                if type(held) not in _FINAL or key not in keys:
+                    break
+            else:
+                try:
+                    text = orjson.dumps(raw, option=_EXACT)
+                except TypeError:  # a lone surrogate, a key of its own type, a long integer
+                    return self._read(raw)
+                value = orjson.loads(text)
+                if self._is_valid(value) and len(text) <= ARGUMENT_BYTES:
+                    if self._defaults:
+                        text = self._filled(value, text)
+                    return _quickly(Arguments, (text, value, ()))
         return self._read(raw)
 
     def _filled(self, value: dict[str, Any], text: bytes) -> bytes:
         missing = [(key, default) for key, default in self._defaults if key not in value]
+        if not missing:
+            return text
         for key, default in missing:
             value[key] = default()
-        return orjson.dumps(value) if missing else text
+        return _bounded(orjson.dumps(value))
 
     def _read(self, raw: object) -> Arguments:
         value, notes = _object_of(raw)
@@ -110,10 +112,7 @@ class ArgumentReader:
             notes += self._mended(value)  # 25.0 is a valid integer, and no int yet
         if self._fills:
             fill(self._root, value)
-        text = orjson.dumps(value)
-        if len(text) > ARGUMENT_BYTES:
-            raise _too_large()
-        return Arguments(text, value, notes)
+        return Arguments(_bounded(orjson.dumps(value)), value, notes)
 
     def _mended(self, value: dict[str, Any]) -> tuple[str, ...]:
         mender = Mender()
@@ -194,6 +193,13 @@ def _refuse_surrogates(given: dict[str, Any]) -> None:
         import json
 
         parse(json.dumps(given), limit=None)  # the escapes are refused by place
+
+
+def _bounded(text: bytes) -> bytes:
+    """Return the text of arguments unless it is so long that it could not be read again."""
+    if len(text) > ARGUMENT_BYTES:
+        raise _too_large()
+    return text
 
 
 def _too_large() -> ToolError:

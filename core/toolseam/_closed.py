@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from toolseam._errors import SpecError
 from toolseam._jsontext import TooLarge, Unencodable, decode, encode
+from toolseam._repairs import fill, nodes_of
 from toolseam._text import is_clean, short
 from toolseam._validator import path_text, validator_for
 
@@ -196,13 +197,16 @@ def _check_defaults(root: dict[str, Any], found: _Found) -> None:
     if not found.defaults:
         return
     # One compilation for all of them: each default is an item, judged by its own schema.
-    schemas = [rules for _, rules in found.defaults]
-    judge = validator_for({"$defs": root.get("$defs", {}), "prefixItems": schemas})
-    values = [rules["default"] for rules in schemas]
-    if judge.is_valid(values):
-        return
-    for (path, rules), schema in zip(found.defaults, schemas, strict=True):
-        one = validator_for({"$defs": root.get("$defs", {}), "prefixItems": [schema]})
-        complaint = one.first_error([rules["default"]])
-        if complaint is not None:
-            raise _refuse((*path, "default"), f"does not fit its own schema: {complaint.expected}")
+    shared = {"$defs": root.get("$defs", {})}
+    judge = validator_for({**shared, "prefixItems": [rules for _, rules in found.defaults]})
+    fits = judge.is_valid([rules["default"] for _, rules in found.defaults])
+    for path, rules in found.defaults:
+        default = rules["default"]
+        if not fits:
+            complaint = validator_for({**shared, **rules}).first_error(default)
+            if complaint is not None:
+                reason = f"does not fit its own schema: {complaint.expected}"
+                raise _refuse((*path, "default"), reason)
+        # What is written for a missing key is the default as it stands.
+        if isinstance(default, dict | list) and fill(nodes_of({**rules, **shared}), default):
+            raise _refuse((*path, "default"), "leaves out defaults of its own keys; write them out")

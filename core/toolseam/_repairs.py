@@ -150,13 +150,14 @@ def fill(node: Node, value: Any) -> bool:  # noqa: ANN401
     changed = False
     if type(value) is dict:
         found = cast("dict[str, Any]", value)
+        for key, child in node.properties.items():
+            if child.fills and key in found:
+                changed |= fill(child, found[key])
+        # Last, since a default is complete as it stands: `close` has seen to that.
         for key, default in node.defaults:
             if key not in found:
                 found[key] = default()
                 changed = True
-        for key, child in node.properties.items():
-            if child.fills and key in found:
-                changed |= fill(child, found[key])
     elif type(value) is list:
         for i, item in enumerate(cast("Any", value)):
             below = _item(node, i)

@@ -263,6 +263,34 @@ def test_a_default_must_fit_its_own_schema() -> None:
     assert "hunter2" not in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("schema", "complete"),
+    [
+        ({"type": "object", "properties": {"n": {"default": 1}}}, {"n": 1}),
+        ({"type": "array", "items": {"$ref": "#/$defs/o"}}, [{"n": 1}, {"n": 2}]),
+        ({"$ref": "#/$defs/o"}, {"n": 1}),
+    ],
+)
+def test_a_default_is_complete_as_it_stands(schema: Any, complete: Any) -> None:
+    """A default object that leaves out defaults of its own keys is refused, not completed."""
+    defs = {"o": {"type": "object", "properties": {"n": {"type": "integer", "default": 1}}}}
+    short: Any = [{}] if isinstance(complete, list) else {}
+
+    assert close({**below({**schema, "default": complete}), "$defs": defs})
+    with pytest.raises(SpecError, match=r"\$\.properties\.a\.default.*write them out"):
+        close({**below({**schema, "default": short}), "$defs": defs})
+
+
+def test_a_default_that_would_never_end_is_refused() -> None:
+    """An object whose default holds itself has no complete default."""
+    node = {
+        "type": "object",
+        "properties": {"next": {"$ref": "#/$defs/node", "default": {}}},
+    }
+    with pytest.raises(SpecError, match=r"default"):
+        close({**below({"$ref": "#/$defs/node"}), "$defs": {"node": node}})
+
+
 def pairs(levels: int) -> dict[str, Any]:
     """Make a schema whose references double at every level."""
     defs: dict[str, Any] = {

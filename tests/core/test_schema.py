@@ -2,7 +2,7 @@
 
 import enum
 from pathlib import Path
-from typing import Annotated, Any, Literal, NewType
+from typing import Annotated, Any, Literal
 
 import annotated_types
 import attrs
@@ -10,19 +10,11 @@ import jsonschema
 import pytest
 from typing_extensions import Doc
 
+from support.shapes import Order, Range, Table
 from toolseam import Arg
 from toolseam._closed import close
 from toolseam._errors import SpecError
 from toolseam._schema import schema_of
-
-Table = NewType("Table", str)
-
-
-class Order(enum.Enum):
-    """How rows are sorted."""
-
-    UP = "up"
-    DOWN = "down"
 
 
 class Bits(enum.Flag):
@@ -33,16 +25,8 @@ class Bits(enum.Flag):
 
 
 @attrs.frozen
-class Range:
-    """A nested class."""
-
-    first: int
-    last: int | None = None
-
-
-@attrs.frozen
 class Span:
-    """Another nested class."""
+    """A nested class."""
 
     seconds: float
 
