@@ -128,7 +128,7 @@ class PathGuard:
             raise ToolError(f"{short(name, 200)} is a folder.", ErrorCode.INVALID_ARGUMENTS)
         if not stat.S_ISREG(judged.st_mode) or judged.st_nlink > 1:
             raise denied()
-        with os.fdopen(_open(path, judged, name), "rb") as file:
+        with os.fdopen(open_judged(path, judged, name), "rb") as file:
             data = file.read(min(limit, READ_LIMIT))
         if data.startswith(_DATABASE_MAGIC):
             raise denied()
@@ -167,7 +167,7 @@ class PathGuard:
     def _entries(self, folder: Path) -> list[tuple[Path, bool]]:
         """List what may be seen in a folder: path, and whether it is a folder itself."""
         try:
-            number = _open(folder, os.lstat(folder), "")
+            number = open_judged(folder, os.lstat(folder), "")
         except (ToolError, OSError):
             return []
         try:
@@ -233,8 +233,20 @@ def _look(path: Path, name: str) -> os.stat_result:
         raise ToolError(f"Nothing is named {short(name, 200)}.", ErrorCode.NOT_FOUND) from None
 
 
-def _open(path: Path, judged: os.stat_result, name: str) -> int:
-    """Open what was judged, and nothing that took its place meanwhile."""
+def open_judged(path: Path, judged: os.stat_result, name: str) -> int:
+    """Open what was judged, and nothing that took its place meanwhile.
+
+    Args:
+        path: a resolved path.
+        judged: what stood there.
+        name: what the caller asked for, for the refusal.
+
+    Returns:
+        A file descriptor, open for reading; it never waits.
+
+    Raises:
+        ToolError: `not_found` or `permission_denied`.
+    """
     try:
         number = os.open(path, _OPEN)
     except FileNotFoundError:

@@ -2,6 +2,7 @@ import os
 import sqlite3
 import threading
 import unicodedata
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 
 from toolseam import ErrorCode, ToolError
 from toolseam.guards import FileRead, PathGuard
+from toolseam.guards._paths import open_judged
 
 CANARY = b"Canary-7"
 
@@ -221,6 +223,51 @@ def test_an_ambiguous_name_is_looked_up_exactly(guard: PathGuard, share: Path) -
 
     assert [guard.read(form).data.decode() for form in forms[:2]] == forms[:2]
     assert refusal(guard, forms[2])[0] == ErrorCode.NOT_FOUND
+
+
+@pytest.fixture
+def locked(share: Path) -> Iterator[Path]:
+    """The root with a folder that the operating system lets nobody enter, root included."""
+    (share / "sub").chmod(0)
+    (share / "note.md").chmod(0)
+    for folder in share.parents[:-2]:
+        folder.chmod(0o755)
+    user = os.geteuid()
+    if user == 0:
+        os.seteuid(65534)
+    yield share
+    os.seteuid(user)
+    (share / "sub").chmod(0o700)
+
+
+def test_what_the_system_locks_is_denied(locked: Path) -> None:
+    """A file or folder that may not be opened is refused like one outside, and walks go on."""
+    guard = PathGuard(locked)
+
+    assert refusal(guard, "note.md") == refusal(guard, "../share-secret/x.md")
+    assert refusal(guard, "sub/deep.txt")[0] == ErrorCode.PERMISSION_DENIED
+    assert list(guard.walk()) == ["note.md"]
+
+
+@pytest.mark.parametrize(
+    ("now", "code"),
+    [
+        ("gone", ErrorCode.PERMISSION_DENIED),
+        ("sub", ErrorCode.PERMISSION_DENIED),
+        ("sub/deep.txt", ErrorCode.PERMISSION_DENIED),
+        ("nothing", ErrorCode.NOT_FOUND),
+    ],
+)
+def test_what_took_the_place_of_a_judged_file_is_not_opened(
+    share: Path, now: str, code: ErrorCode
+) -> None:
+    """Between judging and opening, a link, a folder, another file or nothing gives no bytes."""
+    judged = (share / "note.md").lstat()
+
+    with pytest.raises(ToolError) as caught:
+        open_judged(share / now, judged, "note.md")
+
+    assert caught.value.code == code
 
 
 NAMES = st.sampled_from(["a", "b", ".h", "é", "x.key", "in", "out"])

@@ -74,6 +74,7 @@ CLEAN = (
     "class Token(Base):",
     '{"password": null, "token": ""}',
     "EMPTY_TOKEN=",
+    "first, rest = split(tokenize(line))",
     "from app.session import open_session",
 )
 
@@ -128,9 +129,10 @@ def test_a_value_of_several_lines_is_masked_to_its_end(text: str) -> None:
     assert mask_source(masked) == masked
 
 
-def test_an_apostrophe_hides_no_code() -> None:
-    """A quote that nothing closes masks its own line only."""
-    assert mask_source("token: don't\nb = 2") == f"token: {MASK}\nb = 2"
+@pytest.mark.parametrize("value", ["don't", "'tis", "(so"])
+def test_what_nothing_closes_hides_no_code(value: str) -> None:
+    """A quote or bracket that nothing closes masks its own line only."""
+    assert mask_source(f"token: {value}\nb = 2") == f"token: {MASK}\nb = 2"
 
 
 def test_a_default_over_lines_does_not_hide_the_body() -> None:
