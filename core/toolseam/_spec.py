@@ -209,7 +209,7 @@ def _schema(
     """Return what was declared in an immutable form, and the closed schema's JSON text."""
     try:
         if isinstance(given, bytes):
-            return given, orjson.dumps(close(orjson.loads(given)))
+            given = cast("Mapping[str, Any]", _parsed(given))
         if isinstance(given, type):
             return given, orjson.dumps(close(schema_of(given)))
         if isinstance(given, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]
@@ -218,6 +218,13 @@ def _schema(
     except SpecError as error:
         raise _refused(name, key, str(error)) from None
     raise _refused(name, key, "an attrs class, or a JSON Schema object as a dict")
+
+
+def _parsed(given: bytes) -> object:
+    try:
+        return orjson.loads(given)
+    except orjson.JSONDecodeError:
+        raise SpecError("$: no JSON") from None
 
 
 def _aliases(name: object, given: object) -> tuple[str, ...]:
