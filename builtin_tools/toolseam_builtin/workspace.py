@@ -1,28 +1,21 @@
 """The workspace: what the builtin tools look at, as its `[workspace]` table describes it.
 
 This is the settings class of the builtins. The workspace file describes, the operator decides:
-`HOST_FIELDS` are never taken from a file, the host sets them.
+`folder`, `trusted`, `tables_allow` and `tables_deny` are facts that the host sets, a field whose
+metadata says `operator` is taken from the operator's file alone.
 """
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Final
+from typing import TYPE_CHECKING, Annotated
 
 import attrs
 
-from toolseam import Arg, ErrorCode, ToolError
+from toolseam import Arg, DataClass, ErrorCode, ToolError
 
-HOST_FIELDS: Final = frozenset(
-    {
-        "folder",
-        "trusted",
-        "tables_allow",
-        "tables_deny",
-        "allow_privileged_role",
-    }
-)
-"""Fields of `Workspace` that the host sets and that a `[workspace]` table must not hold."""
+if TYPE_CHECKING:
+    from toolseam import ToolSpec
 
 
 @attrs.frozen
@@ -97,7 +90,20 @@ class Workspace:
     trusted: bool = False
     tables_allow: tuple[str, ...] = ()
     tables_deny: tuple[str, ...] = ()
-    allow_privileged_role: bool = False
+    allow_privileged_role: Annotated[
+        bool, Arg("Accept a PostgreSQL role that may do more than read.")
+    ] = attrs.field(default=False, metadata={"operator": True})
+
+    def data_class_of(self, spec: ToolSpec) -> DataClass:
+        """Return the class to which the host raises a tool that reads content.
+
+        Until the operator lists readable tables, whatever the database and the files hold counts
+        as `system_diagnostics`.
+        """
+        reads_content = spec.data_class is DataClass.EDITOR_CONTENT
+        if reads_content and not self.tables_allow:
+            return DataClass.SYSTEM_DIAGNOSTICS
+        return spec.data_class
 
     @property
     def source_path(self) -> Path:

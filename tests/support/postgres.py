@@ -118,6 +118,7 @@ def postgres() -> Iterator[Postgres]:
 
 
 def _binaries() -> Path:
+    """Return where the server programs are."""
     found = shutil.which("postgres")
     if found is not None:
         return Path(found).resolve().parent
@@ -130,12 +131,14 @@ def _binaries() -> Path:
 
 
 def _free_port() -> int:
+    """Return a port that nobody listens on."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
 
 
 def _wait_for(server: Postgres, log: Path) -> None:
+    """Return as soon as the server answers."""
     until = time.monotonic() + _START_SECONDS
     while True:
         try:

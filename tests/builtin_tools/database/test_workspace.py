@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from support.databases import ask
-from toolseam import ToolError
+from toolseam import Actor, Host, ToolError
 from toolseam_builtin.structure import list_tables
-from toolseam_builtin.workspace import HOST_FIELDS, TableSettings, Workspace
+from toolseam_builtin.workspace import TableSettings, Workspace
 
 
 def make(path: Path) -> Path:
@@ -140,8 +140,68 @@ def test_table_settings_are_found_in_any_case() -> None:
     assert workspace.table_settings("other") == TableSettings()
 
 
-def test_the_fields_of_the_host_are_named() -> None:
-    """Each field that no file may set is a field of the workspace."""
-    names = set(Workspace.__annotations__)
+DESCRIBED = """
+[workspace]
+database = "data/shop.db"
+storages = { media = "file:///srv/media" }
+source_root = "src"
+logs = ["logs/*.log"]
+config_files = ["app.toml"]
+settings_layers = ["base.toml", "local.toml"]
+templates = ["templates"]
+web_app = "shop:app"
+scheduler = "shop:scheduler"
 
-    assert names >= HOST_FIELDS
+[workspace.index]
+folders = ["docs"]
+columns = ["page.body"]
+
+[workspace.tables.page]
+label = "title"
+parent = "up"
+draft = "is_draft"
+language = "lang"
+history = "page_history"
+editable = ["title"]
+files = ["image"]
+
+[workspace.accounts]
+users = "people"
+groups = "teams"
+"""
+
+
+def test_the_workspace_file_describes_all_of_it(tmp_path: Path) -> None:
+    """Every key of the table can be written, and a tool works by it."""
+    make(tmp_path / "data" / "shop.db")
+    (tmp_path / "toolseam.toml").write_text(DESCRIBED)
+
+    with Host.load(tmp_path) as host:
+        result = host.call("list_tables", actor=Actor.system)
+
+    assert "in_shop" in result.content
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["trusted = true", 'folder = "/"', 'tables_allow = ["*"]', "allow_privileged_role = true"],
+)
+def test_the_workspace_file_decides_nothing(tmp_path: Path, line: str) -> None:
+    """What the operator decides cannot stand in the workspace's table."""
+    (tmp_path / "toolseam.toml").write_text(f"[workspace]\n{line}\n")
+
+    with Host.load(tmp_path) as host:
+        result = host.call("list_tables", actor=Actor.system)
+        (record,) = [record for record in host.records if record.name == "list_tables"]
+
+    assert not result.success
+    assert (record.status, record.reason) == ("broken", "settings")
+
+
+def test_content_is_delicate_until_tables_are_listed() -> None:
+    """Tools that read content count as system diagnostics until the operator lists tables."""
+    spec = list_tables.tool_spec()
+
+    assert spec.data_class == "editor_content"
+    assert Workspace().data_class_of(spec) == "system_diagnostics"
+    assert Workspace(tables_allow=("page",)).data_class_of(spec) == "editor_content"
