@@ -315,12 +315,14 @@ def _texts(cells: list[Any]) -> list[str]:
     except TypeError:
         pass
     texts: list[str] = []
-    room = ARTIFACT_BYTES
-    for start in range(0, len(cells), _CHUNK):
+    room, start, step = ARTIFACT_BYTES, 0, 1
+    while start < len(cells):
         part = [
             "" if cell is None else cell if isinstance(cell, str) else f"{cell!s}"
-            for cell in cells[start : start + _CHUNK]
+            for cell in cells[start : start + step]
         ]
+        # Few at first: if one cell exceeds the budget, not many are printed in vain.
+        start, step = start + step, min(2 * step, _CHUNK)
         size = sum(map(len, part))
         if size > room:
             return texts + part[: bisect_right(list(accumulate(map(len, part))), room)]
