@@ -151,7 +151,7 @@ def _package(distribution: Distribution) -> Package:
     try:
         points = cast("tuple[EntryPoint, ...]", distribution.entry_points)
         tools = sum(point.group == _GROUP for point in points)
-    except ValueError:  # a malformed entry_points.txt offers nothing
+    except (TypeError, ValueError):  # a malformed entry_points.txt offers nothing
         tools = 0
     return Package(
         one_line(name)[:200],

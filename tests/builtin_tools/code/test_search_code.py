@@ -211,6 +211,27 @@ def test_large_files_are_counted_as_cut(workspace: Workspace, sources: Path) -> 
     assert "Large files, searched in their first 2,000,000 bytes: 1." in result.content
 
 
+def test_a_full_page_shows_fewer_than_asked(workspace: Workspace, sources: Path) -> None:
+    """Hits that do not fit are counted and not shown."""
+    (sources / "x.txt").write_text(("é" * 199 + "Z" + "é" * 199 + "\n") * 200)
+
+    result = find(workspace, "Z", max_results=100)
+
+    assert result.content.startswith("200 matching lines")
+    assert 10 < len(rows(result)) < 100
+    assert len(result.artifacts[0].rows) == len(rows(result))
+
+
+def test_files_that_may_not_be_read_are_passed_over(workspace: Workspace, sources: Path) -> None:
+    """A hard link, which may stand for a file outside, is counted and not searched."""
+    (sources / "x.txt").hardlink_to(sources.parent / "outside" / "x.py")
+
+    result = find(workspace, "Aster")
+
+    assert rows(result) == []
+    assert result.content.endswith("not to be read: 2.")
+
+
 def test_names_with_line_breaks_forge_no_line(workspace: Workspace, sources: Path) -> None:
     """A file name cannot pretend to be another hit."""
     (sources / "a\nfake.py:1: x").write_text("needle\n")

@@ -67,8 +67,11 @@ def test_names_are_compared_in_their_canonical_form(tmp_path: Path) -> None:
 
 def test_bad_metadata_hides_no_other(tmp_path: Path) -> None:
     """What cannot be read is counted; a malformed entry_points.txt offers no tools."""
-    lib = distribution(tmp_path, "bad", points="[toolseam.tools\n= =\n")
+    lib = distribution(tmp_path, "bad", points="[toolseam.tools]\nno target\n")
     distribution(tmp_path, "good")
+    distribution(tmp_path, "nameless", extra="").joinpath(
+        "nameless-1.2.dist-info", "METADATA"
+    ).write_text("Metadata-Version: 2.1\nName: \nVersion: 1.2\n")
     (tmp_path / "empty-1.0.dist-info").mkdir()
     (tmp_path / "bytes-1.0.dist-info").mkdir()
     (tmp_path / "bytes-1.0.dist-info" / "METADATA").write_bytes(b"\xff\xfeName: x")
@@ -76,7 +79,8 @@ def test_bad_metadata_hides_no_other(tmp_path: Path) -> None:
     packages, unreadable = found(lib)
 
     assert [(package.name, package.tools) for package in packages] == [("bad", 0), ("good", 1)]
-    assert unreadable == 2
+    assert unreadable == 3
+    assert compose(packages, unreadable, None).text.endswith("3 could not be read.")
 
 
 def test_what_a_package_says_of_itself_is_one_masked_line(tmp_path: Path) -> None:

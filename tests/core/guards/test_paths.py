@@ -270,6 +270,23 @@ def test_what_took_the_place_of_a_judged_file_is_not_opened(
     assert caught.value.code == code
 
 
+def test_without_proc_the_inode_is_compared(
+    guard: PathGuard, share: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where the system tells no name of an open file, reading works and a swap is still seen."""
+
+    def no_link(path: Path) -> Path:
+        """Behave like a system without /proc."""
+        raise FileNotFoundError(path)
+
+    judged = (share / "sub" / "deep.txt").lstat()
+    monkeypatch.setattr(Path, "readlink", no_link)
+
+    assert guard.read("note.md").data == b"# Note\n"
+    with pytest.raises(ToolError):
+        open_judged(share / "note.md", judged, "note.md")
+
+
 NAMES = st.sampled_from(["a", "b", ".h", "é", "x.key", "in", "out"])
 PATHS = st.lists(st.one_of(NAMES, st.sampled_from(["..", "."])), min_size=1, max_size=5)
 TREES = st.lists(
