@@ -14,6 +14,7 @@ import pluggy
 from toolseam._errors import ContractViolation, ErrorCode, LoadError, ToolseamError
 from toolseam._hooks import PROJECT, ToolHooks
 from toolseam._jsontext import decode
+from toolseam._loading import contract_fault
 from toolseam._result import ToolError, ToolResult
 from toolseam._run_only import RunOnly, peek
 from toolseam._spec import ToolSpec
@@ -205,6 +206,8 @@ def bind(plugin: object, *, name: str | None, distribution: str, version: str) -
     Raises `LoadError`, whose text is the reason, for anything that pluggy would skip in silence
     or call wrongly, for a specification that is refused, and for a name that is not `name`.
     """
+    if fault := contract_fault(plugin):
+        raise LoadError(fault)
     hooks = find_hooks(plugin)
     for needed in ("tool_spec", "execute"):
         if needed not in hooks:

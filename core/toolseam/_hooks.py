@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from toolseam._steps import Step
 
 PROJECT = "toolseam"
-CONTRACTS = frozenset({"1"})
 
 hookspec = pluggy.HookspecMarker(PROJECT)
 hookimpl = pluggy.HookimplMarker(PROJECT)

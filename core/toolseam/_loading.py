@@ -123,13 +123,18 @@ def _quiet() -> Generator[_Drop]:
 
 
 def _incompatible(record: Record, plugin: object) -> Record | None:
+    detail = contract_fault(plugin)
+    return None if detail is None else record.with_status("incompatible", "contract_version", detail)
+
+
+def contract_fault(plugin: object) -> str | None:
+    """Tell why a plugin's contract is not spoken here, from what it states; None: it is."""
     stated = getattr(plugin, "toolseam_api", "1")
     if isinstance(stated, str) and stated in CONTRACT_WINDOW:
         return None
     shown = _short(stated) if isinstance(stated, str) else type(stated).__name__
     known = ", ".join(sorted(CONTRACT_WINDOW))
-    detail = f"speaks contract version {shown}; this host speaks {known}"
-    return record.with_status("incompatible", "contract_version", detail)
+    return f"speaks contract version {shown}; this host speaks {known}"
 
 
 def _missing(record: Record, module: str, error: ModuleNotFoundError) -> Record:

@@ -25,6 +25,7 @@ from toolseam._binding import (
 from toolseam._errors import LoadError
 from toolseam._hooks import PROJECT, PluginHooks
 from toolseam._jsontext import TooLarge, Unencodable, encode
+from toolseam._loading import contract_fault
 from toolseam._text import short
 
 if TYPE_CHECKING:
@@ -127,6 +128,8 @@ def check_plugin(plugin: object) -> None:
     """Refuse a host plugin that pluggy would skip, or that does with `execute` but wrap it (§2)."""
     if inspect.isclass(plugin):
         raise LoadError(f"{short(plugin.__name__)} is a class; name an instance of it")
+    if fault := contract_fault(plugin):
+        raise LoadError(fault)
     marked = _marked(plugin)
     if not marked:
         raise LoadError("implements no hook; mark one with @hookimpl")
