@@ -151,9 +151,8 @@ def _object_in(text: str) -> tuple[dict[str, Any], tuple[str, ...]]:
     if isinstance(value, dict):
         return cast("dict[str, Any]", value), ()
     if isinstance(value, str) and value.lstrip()[:1] in ("", "{"):
-        inner = _parsed(value)
-        if isinstance(inner, dict):
-            return cast("dict[str, Any]", inner), ("$: an object inside a JSON string, unpacked",)
+        inner = cast("dict[str, Any]", _parsed(value))
+        return inner, ("$: an object inside a JSON string, unpacked",)
     raise _invalid("$", "type", f"{kind_of(value)} where an object is declared")
 
 

@@ -121,32 +121,18 @@ def _complaint(error: jsonschema_rs.ValidationError, schema: object, value: obje
         if len(fitting) == 1:  # the only form of this type: its complaint says more
             return _complaint(fitting[0], schema, value)
     place = list(error.instance_path)
-    owner = _descend(schema, error.schema_path[:-1])
-    found = _descend(value, place)
-    if rule in ("additionalProperties", "unevaluatedProperties"):
-        unexpected = cast("list[str]", cast("Any", error.kind).unexpected)
-        return Complaint(path_text(place), rule, _unknown(unexpected[0], owner))
     if rule == "required":
-        return _missing(cast("Any", error.kind).property, place, owner, found)
-    return Complaint(path_text(place), rule, _expected(rule, error, found))
+        key: str = cast("Any", error.kind).property
+        return Complaint(path_text([*place, key]), rule, "is required")
+    if rule in ("additionalProperties", "unevaluatedProperties"):
+        unexpected: list[str] = cast("Any", error.kind).unexpected
+        owner: dict[str, Any] = _descend(schema, error.schema_path[:-1])
+        expected = _unknown(unexpected[0], list(owner.get("properties", {})))
+        return Complaint(path_text(place), rule, expected)
+    return Complaint(path_text(place), rule, _expected(rule, error, _descend(value, place)))
 
 
-def _missing(name: str, place: list[str | int], owner: object, found: object) -> Complaint:
-    """A key that is missing beside one that nobody knows is most often the same key misspelt."""
-    if isinstance(owner, dict) and isinstance(found, dict):
-        rules = cast("dict[str, Any]", owner)
-        if rules.get("additionalProperties") is False and "patternProperties" not in rules:
-            known = rules.get("properties", {})
-            for key in cast("dict[str, Any]", found):
-                if key not in known:
-                    expected = _unknown(key, rules)
-                    return Complaint(path_text(place), "additionalProperties", expected)
-    return Complaint(path_text([*place, name]), "required", "is required")
-
-
-def _unknown(key: str, owner: object) -> str:
-    rules = cast("dict[str, Any]", owner) if isinstance(owner, dict) else {}
-    known = list(cast("dict[str, Any]", rules.get("properties", {})))
+def _unknown(key: str, known: list[str]) -> str:
     if not known:
         return f"unknown key {short(key)!r}; no keys are accepted"
     import difflib
@@ -158,12 +144,9 @@ def _unknown(key: str, owner: object) -> str:
     return f"unknown key {short(key)!r}; accepted: {shown}{more}"
 
 
-def _descend(node: object, steps: Sequence[str | int]) -> object:
+def _descend(node: Any, steps: Sequence[str | int]) -> Any:  # noqa: ANN401
     for step in steps:
-        try:
-            node = cast("Any", node)[step]
-        except (KeyError, IndexError, TypeError):
-            return None
+        node = node[step]
     return node
 
 

@@ -150,7 +150,7 @@ def test_the_name_of_a_definition_needs_no_escapes(name: str) -> None:
     """Names that a pointer would have to escape are refused where they are referred to."""
     escaped = name.replace("~", "~0").replace("/", "~1").replace("%", "%25")
     with pytest.raises(SpecError, match=r"\$ref"):
-        close({**below({"$ref": f"#/$defs/{escaped}"}), "$defs": {name: OPEN}})
+        close({**below({"$ref": f"#/$defs/{escaped}"}), "$defs": {name: OPEN, escaped: OPEN}})
 
 
 @pytest.mark.parametrize(

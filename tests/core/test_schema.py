@@ -8,7 +8,7 @@ import annotated_types
 import attrs
 import jsonschema
 import pytest
-from typing_extensions import Doc
+from typing_extensions import Doc, TypeAliasType
 
 from support.shapes import Order, Range, Table
 from toolseam import Arg
@@ -87,6 +87,8 @@ def test_a_class_without_fields_takes_no_arguments() -> None:
         (bool, {"type": "boolean"}),
         (type(None), {"type": "null"}),
         (Table, {"type": "string"}),
+        (TypeAliasType("Names", list[str]), {"type": "array", "items": {"type": "string"}}),
+        (list[None], {"type": "array", "items": {"type": "null"}}),
         (int | None, {"type": ["integer", "null"]}),
         (int | str, {"type": ["integer", "string"]}),
         (list[str], {"type": "array", "items": {"type": "string"}}),
@@ -209,6 +211,7 @@ def test_inherited_fields_come_first() -> None:
         (tuple[str, ...], attrs.Factory(tuple), []),
         (tuple[int, str], (1, "a"), [1, "a"]),
         (Order, Order.DOWN, "down"),
+        (dict[str, Order], {"a": Order.UP}, {"a": "up"}),
         (list[Order], [Order.UP], ["up"]),
         (int | None, None, None),
     ],

@@ -113,6 +113,12 @@ def test_a_union_becomes_the_form_that_fits(given_value: object, expected: objec
     assert type(form) is type(expected)
 
 
+def test_a_union_that_nothing_fits_is_refused() -> None:
+    """Unjudged arguments do not slip through as they are."""
+    with pytest.raises(ValueError, match="none of the declared forms"):
+        structurer(Rich)({"order": "up", "form": 2.5})
+
+
 def test_scalars_are_not_converted() -> None:
     """The schema has judged the value, so cattrs changes no number and no text."""
     rich = made(Rich, order="up", ranges=[{"first": 2**62}])
@@ -218,6 +224,8 @@ def test_what_cattrs_takes_apart_is_put_together_again(value: Rich) -> None:
     """Unstructured by cattrs, sent as JSON, read and structured, an instance equals itself."""
     apart = cattrs.Converter(use_alias=True).unstructure(value)
 
-    again = structurer(Rich)(ArgumentReader(close(schema_of(Rich))).read(json.dumps(apart)).value)
+    make = structurer(Rich)
+    read = ArgumentReader(close(schema_of(Rich))).read(json.dumps(apart))
 
-    assert again == value
+    assert make(read.value) == value
+    assert make(json.loads(read.text)) == value
