@@ -2,7 +2,10 @@
 
 from typing import Any
 
+import jsonschema
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from toolseam._errors import SpecError
 from toolseam._validator import Complaint, path_text, validator_for
@@ -70,3 +73,58 @@ def test_a_path_is_cut() -> None:
     assert path_text(["a", 3, "b"]) == "$.a[3].b"
     assert path_text(["x" * 100]) == "$." + "x" * 64
     assert len(path_text(["x" * 100] * 50)) == 201
+
+
+names = st.sampled_from("abc")
+leaves: st.SearchStrategy[Any] = st.one_of(
+    st.sampled_from([{"type": t} for t in ("string", "integer", "boolean", "null", "object")]),
+    st.sampled_from([True, False, {"enum": [1, "a"]}, {"const": "b"}, {"minLength": 2}]),
+    st.sampled_from([{"required": ["a"]}, {"maxItems": 1}, {"uniqueItems": True}]),
+)
+schemas = st.recursive(
+    leaves,
+    lambda inner: st.one_of(
+        st.builds(
+            lambda key, schema: {key: schema},
+            st.sampled_from(
+                ["items", "not", "contains", "additionalProperties", "unevaluatedProperties"]
+            ),
+            inner,
+        ),
+        st.builds(
+            lambda key, several: {key: several},
+            st.sampled_from(["anyOf", "oneOf", "allOf", "prefixItems"]),
+            st.lists(inner, min_size=1, max_size=3),
+        ),
+        st.builds(
+            lambda properties, required, closed: {
+                "type": "object",
+                "properties": properties,
+                "required": required,
+                "additionalProperties": closed,
+            },
+            st.dictionaries(names, inner, max_size=3),
+            st.lists(names, max_size=2, unique=True),
+            st.booleans(),
+        ),
+        st.builds(lambda key, schema: {"dependentSchemas": {key: schema}}, names, inner),
+        st.builds(lambda one, two: {"if": one, "then": two, "else": two}, inner, inner),
+    ),
+    max_leaves=6,
+)
+values = st.recursive(
+    st.sampled_from([None, True, 0, 1, -7, "SECRET", "a", "b"]),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(names, inner, max_size=3),
+    max_leaves=6,
+)
+
+
+@given(schemas, values)
+def test_there_is_a_complaint_exactly_when_the_second_opinion_has_one(
+    schema: Any, value: Any
+) -> None:
+    """Whatever the schema, a complaint is given for what does not fit, and quotes nothing."""
+    complaint = validator_for(schema).first_error(value)
+
+    assert (complaint is None) == jsonschema.Draft202012Validator(schema).is_valid(value)
+    assert "SECRET" not in repr(complaint)
