@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import TYPE_CHECKING
 
+TYPE_CHECKING = False  # as type checkers read it; importing `typing` doubles a bare start
 if TYPE_CHECKING:
     import re
 

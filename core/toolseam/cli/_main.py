@@ -47,7 +47,10 @@ def make_parser(words: Sequence[str]) -> Parser:
         epilog="`%(prog)s demo` shows what this is about in a folder of its own.",
     )
     parser.add_argument("--version", action="store_true", help="print the version and exit")
-    commands = parser.add_subparsers(dest="command", metavar="COMMAND", parser_class=Parser)
+    # Without `prog` argparse lays a usage line out, and imports shutil for the terminal's width.
+    commands = parser.add_subparsers(
+        dest="command", metavar="COMMAND", prog=PROGRAM, parser_class=Parser
+    )
     for name, line in COMMANDS.items():
         own = commands.add_parser(
             name,

@@ -62,25 +62,30 @@ def look(*, load: bool) -> Listing:
 
 def _loaded(records: Iterable[Record]) -> tuple[tuple[Record, ...], dict[str, str]]:
     """Import what may be imported, each under guard, and read the specifications."""
-    from toolseam._errors import LoadError
-    from toolseam._loading import load
     from toolseam._registry import Registry
-    from toolseam._wrappers import HostPlugins
 
     records = list(records)
     registry = Registry([r for r in records if r.kind == "tool"], (), _as_it_is)
     groups = {tool.name: tool.spec.group for tool in registry.tools()}
-    plugins = HostPlugins()
-    judged: list[Record] = list(registry.records)
-    for found in (r for r in records if r.kind != "tool"):
-        record, plugin = load(found)
-        if plugin is not None:
-            try:
-                plugins.add(plugin, record.distribution)
-            except LoadError as error:
-                record = record.with_status("broken", "refused", str(error))
-        judged.append(record)
+    judged = [*registry.records, *(_judged(r) for r in records if r.kind != "tool")]
     return in_order(judged), groups
+
+
+def _judged(found: Record) -> Record:
+    """Load a host plugin that was named, and have its hooks verified."""
+    from toolseam._errors import LoadError
+    from toolseam._loading import load
+
+    record, plugin = load(found)
+    if plugin is None:
+        return record
+    from toolseam._wrappers import HostPlugins  # imports asyncio: only where there is one
+
+    try:
+        HostPlugins().add(plugin, record.distribution)
+    except LoadError as error:
+        return record.with_status("broken", "refused", str(error))
+    return record
 
 
 def in_order(records: Iterable[Record]) -> tuple[Record, ...]:
