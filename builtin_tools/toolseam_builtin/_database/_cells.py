@@ -24,7 +24,7 @@ FETCH_CHARACTERS = 16_384
 """How much text of a cell leaves the database: enough to judge JSON by its keys."""
 
 _WORD = re.compile(r"[\w.\-]{1,128}")
-_NAME = re.compile(r"\s*[\w.\-]{1,128}\s*")
+_NAME_CHARACTERS = 200
 _SEGMENT = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 _NAMING = frozenset({
     "attribute", "code", "column", "field", "key", "name", "option", "parameter", "property",
@@ -84,8 +84,7 @@ def show_row(table: Table, columns: tuple[Column, ...], cells: tuple[Cell, ...])
     secret = any(column.paired for column in table.columns) and any(
         isinstance(cell, Excerpt)
         and column.naming
-        and _NAME.fullmatch(cell.text) is not None
-        and is_sensitive_name(cell.text.strip())
+        and is_sensitive_name(cell.text[:_NAME_CHARACTERS])
         for column, cell in zip(columns, cells, strict=True)
     )
     return [

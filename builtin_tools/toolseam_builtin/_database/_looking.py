@@ -42,14 +42,7 @@ def the_one_database(folder: Path) -> Path:
 
     Raises `ToolError` `unavailable`, naming the setting, if there are several or none.
     """
-    found: list[Path] = []
-    for number, path in enumerate(_files(folder)):
-        if number >= _ENTRIES:
-            raise unavailable(
-                f"The folder holds more than {_ENTRIES:,} files; to use a database, {_NAME_IT}."
-            )
-        if is_sqlite(path):
-            found.append(path)
+    found = [path for path in _files(folder) if is_sqlite(path)]
     if not found:
         raise unavailable(f"The folder holds no SQLite file; to use a database, {_NAME_IT}.")
     if len(found) > 1:
@@ -63,7 +56,13 @@ def the_one_database(folder: Path) -> Path:
 
 
 def _files(folder: Path) -> Iterator[Path]:
+    seen = 0
     for here, folders, files in os.walk(folder, followlinks=False):
+        seen += 1 + len(files)
+        if seen > _ENTRIES:
+            raise unavailable(
+                f"The folder holds more than {_ENTRIES:,} files; to use a database, {_NAME_IT}."
+            )
         base = folder / here
         folders[:] = sorted(name for name in folders if not _left_out(base, name))
         for name in sorted(files):

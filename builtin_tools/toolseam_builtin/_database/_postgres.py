@@ -182,9 +182,7 @@ class PostgresDatabase:
         limit = f"SET LOCAL statement_timeout = {max(1, int(left * 1000))}"
         with self._connection.cursor() as cursor:
             cursor.execute(limit.encode())
-            cursor.execute(
-                statement.encode() if isinstance(statement, str) else statement, values or None
-            )
+            cursor.execute(statement.encode() if isinstance(statement, str) else statement, values)
             return cursor.fetchall()
 
     @contextmanager
@@ -194,7 +192,9 @@ class PostgresDatabase:
         try:
             yield
         except psycopg.Error as error:
-            failure = self._refusal(error.sqlstate or "", name)
+            # What psycopg itself refuses to send has no state; it is a value, as in class 22.
+            own = "22000" if isinstance(error, psycopg.DataError) else ""
+            failure = self._refusal(error.sqlstate or own, name)
         except UnicodeError:
             failure = unavailable(f"{self._title} has text that is not in its own encoding.")
         if failure is not None:

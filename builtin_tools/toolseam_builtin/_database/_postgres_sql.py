@@ -37,8 +37,13 @@ def select_count(query: Query) -> tuple[Composed, list[str]]:
     return SQL("SELECT count(*) FROM {}{}").format(_named(query.table), condition), values
 
 
+def _identifier(*names: str) -> Identifier:
+    # psycopg reads a percent sign as the start of a placeholder, in a name too.
+    return Identifier(*(name.replace("%", "%%") for name in names))
+
+
 def _named(table: Table) -> Composed:
-    return SQL("{} AS t").format(Identifier(table.schema, table.name))
+    return SQL("{} AS t").format(_identifier(table.schema, table.name))
 
 
 def kind_of(column: Column | None) -> str:
@@ -51,7 +56,7 @@ def kind_of(column: Column | None) -> str:
 
 
 def _cell(name: str, kind: str) -> Composed:
-    column = Identifier("t", name)
+    column = _identifier("t", name)
     if kind == "number":
         return SQL("{}, NULL").format(column)
     if kind == "bytes":
@@ -61,14 +66,14 @@ def _cell(name: str, kind: str) -> Composed:
 
 def _text(name: str) -> Composed:
     # format() writes any type by its output function; a cast could run a function of the owner's.
-    column = Identifier("t", name)
+    column = _identifier("t", name)
     return SQL("CASE WHEN {0} IS NULL THEN NULL ELSE format('%%s', {0}) END").format(column)
 
 
 def _order(table: Table) -> Composed:
     names = table.order()
     if names in {table.primary_key, (table.position,)}:
-        parts = [SQL("{}").format(Identifier("t", name)) for name in names]
+        parts = [SQL("{}").format(_identifier("t", name)) for name in names]
     else:
         # Not every type has an order, but each has a text.
         parts = [SQL('{} COLLATE "C"').format(_text(name)) for name in names]
@@ -79,7 +84,7 @@ def _where(query: Query) -> tuple[Composed, list[str]]:
     parts: list[Composed] = []
     values: list[str] = []
     for name, value in query.where:
-        column = Identifier("t", name)
+        column = _identifier("t", name)
         if value is None:
             parts.append(SQL("{} IS NULL").format(column))
         else:

@@ -63,7 +63,9 @@ class SqliteDatabase:
             try:
                 table = self.table(name)
             except ToolError as failure:
-                if failure.code in {ErrorCode.UNAVAILABLE, ErrorCode.TIMEOUT}:
+                if failure.code is ErrorCode.TIMEOUT:
+                    raise
+                if failure.code is ErrorCode.UNAVAILABLE:
                     listed.append(Entry(name, self.default_schema, name, kind, fault=str(failure)))
                 continue
             rows = self._estimate(table, until) if count and kind == "table" else None

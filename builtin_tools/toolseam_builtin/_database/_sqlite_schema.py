@@ -210,9 +210,12 @@ class Schema:
         free = next((name for name in _POSITIONS if name not in taken), None)
         if table.kind == "view" or (table.primary_key and not self._has_rowid(table.name)):
             return None
-        # A number that is another name for a sensitive key is no position to show.
-        keyed = {column.name for column in table.columns if column.sensitive}
-        return None if len(table.primary_key) == 1 and keyed.issuperset(table.primary_key) else free
+        if len(table.primary_key) == 1:
+            key = table.column(table.primary_key[0])
+            # An integer key is another name for the rowid: if it is sensitive, so is that.
+            if key is not None and key.sensitive and key.type.casefold() == "integer":
+                return None
+        return free
 
     def _has_rowid(self, name: str) -> bool:
         keys = [row[1] for row in self._pragma("index_list", name) if row[3] == "pk"]

@@ -37,10 +37,12 @@ SHOP = (
     "create table event (id int, day date) partition by range (day)",
     "create table event_24 partition of event for values from ('2024-01-01') to ('2025-01-01')",
     "insert into event values (1, '2024-05-01')",
-    'grant usage on schema public, depot, "Back Office" to teller',
-    'grant select on all tables in schema public, depot, "Back Office" to teller',
+    'create table "100%s" (id int primary key, "a%s" text)',
+    "insert into \"100%s\" values (1, '50%')",
     "comment on table page is 'a tree of pages'",
     "analyze page",
+    'grant usage on schema public, depot, "Back Office" to teller',
+    'grant select on all tables in schema public, depot, "Back Office" to teller',
 )
 
 
@@ -62,7 +64,7 @@ def test_the_listing_keeps_schemas_apart(shop: Workspace) -> None:
     result = ask(list_tables, shop)
 
     assert [row[0] for row in rows(result)] == [
-        "Stock", "event", "item", "order", "page", "Back Office.Ledger", "depot.item",
+        "100%s", "Stock", "event", "item", "order", "page", "Back Office.Ledger", "depot.item",
     ]  # fmt: skip
     assert "- page: table, 2 rows, a tree of pages" in result.content
     assert [row[0] for row in rows(ask(list_tables, shop, schema="DEPOT"))] == ["depot.item"]
@@ -93,6 +95,7 @@ def test_a_plain_name_means_the_default_schema(shop: Workspace) -> None:
         ("order", "order", []),
         ("Back Office.Ledger", "Back Office.Ledger", [[1, 4, 8]]),
         ("ledger", "Back Office.Ledger", [[1, 4, 8]]),
+        ("100%s", "100%s", [[1, "50%"]]),
         ("event", "event", [[1, "2024-05-01"]]),
         ("event_24", "event_24", [[1, "2024-05-01"]]),
     ],
@@ -138,7 +141,9 @@ def test_filters_are_read_as_their_column_reads(
     assert [row[0] for row in rows(ask(read_records, shop, table="item", where=where))] == keys
 
 
-@pytest.mark.parametrize("where", [{"id": "abc"}, {"place": "x"}, {"place": "(1,2)"}])
+@pytest.mark.parametrize(
+    "where", [{"id": "abc"}, {"label": "\0"}, {"place": "x"}, {"place": "(1,2)"}]
+)
 def test_a_filter_that_does_not_fit_is_refused(shop: Workspace, where: dict[str, object]) -> None:
     """What the server cannot compare is a fault of the arguments, in our words."""
     result = ask(read_records, shop, table="item", where=where)
