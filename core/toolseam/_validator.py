@@ -122,14 +122,27 @@ def _complaint(error: jsonschema_rs.ValidationError, schema: object, value: obje
             return _complaint(fitting[0], schema, value)
     place = list(error.instance_path)
     if rule == "required":
-        key: str = cast("Any", error.kind).property
-        return Complaint(path_text([*place, key]), rule, "is required")
+        return _missing(error, schema, value)
     if rule in ("additionalProperties", "unevaluatedProperties"):
         unexpected: list[str] = cast("Any", error.kind).unexpected
         owner: dict[str, Any] = _descend(schema, error.schema_path[:-1])
         expected = _unknown(unexpected[0], list(owner.get("properties", {})))
         return Complaint(path_text(place), rule, expected)
     return Complaint(path_text(place), rule, _expected(rule, error, _descend(value, place)))
+
+
+def _missing(error: jsonschema_rs.ValidationError, schema: object, value: object) -> Complaint:
+    """Name the unknown key first: a key that is missing beside one is most often misspelt."""
+    place = list(error.instance_path)
+    owner: dict[str, Any] = _descend(schema, error.schema_path[:-1])
+    known = owner.get("properties", {})
+    if owner.get("additionalProperties") is False and "patternProperties" not in owner:
+        for key in _descend(value, place):
+            if key not in known:
+                expected = _unknown(key, list(known))
+                return Complaint(path_text(place), "additionalProperties", expected)
+    key = cast("Any", error.kind).property
+    return Complaint(path_text([*place, key]), "required", "is required")
 
 
 def _unknown(key: str, known: list[str]) -> str:

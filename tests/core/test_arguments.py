@@ -220,6 +220,15 @@ def test_an_unknown_key_is_named_with_the_accepted_ones() -> None:
     assert "no keys are accepted" in refused({"x": 1}, reader({})).message
 
 
+@pytest.mark.parametrize("required", [["table"], ["table", "query"], ["query", "limit", "table"]])
+def test_a_misspelt_key_is_named_before_the_missing_one(required: list[str]) -> None:
+    """However many keys are required, the one that nobody knows is what the complaint is about."""
+    by = reader({**READ_RECORDS, "required": required})
+
+    assert refused({"tabel": "x"}, by).metadata["rule"] == "additionalProperties"
+    assert refused({}, by).metadata["rule"] == "required"
+
+
 def test_many_accepted_keys_are_cut() -> None:
     """A tool with a hundred arguments lists twenty."""
     schema: dict[str, Any] = {"properties": {f"a{i}": {} for i in range(100)}}
