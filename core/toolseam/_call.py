@@ -78,11 +78,12 @@ def context_of(call: Call, tool: BoundTool) -> ToolContext:
 class Facilities:
     """What the seam lends to the context of one call."""
 
-    __slots__ = ("_call", "_tool")
+    __slots__ = ("_call", "_inner", "_tool")
 
     def __init__(self, call: Call, tool: BoundTool) -> None:
         self._call = call
         self._tool = tool
+        self._inner: Conversation | None = None
 
     def progress(self, done: float, total: float | None, text: str) -> None:
         """Note progress in the trace, live only."""
@@ -116,4 +117,10 @@ class Facilities:
         return (await aperform(self._deeper(), name, arguments)).result
 
     def _deeper(self) -> Conversation:
-        return self._call.conversation.nested()
+        outer = self._call.conversation
+        if not outer.own:
+            return outer.nested()
+        # One call of the host's own code is one session: what it withdraws stays withdrawn.
+        if self._inner is None:
+            self._inner = outer.nested()
+        return self._inner

@@ -6,29 +6,24 @@ import uuid
 from typing import TYPE_CHECKING, cast
 
 from toolseam._approval import Approval, Preview, digest, preview_lines
-from toolseam._call import context_of, given_to
+from toolseam._binding import fault_of
+from toolseam._call import Refused, context_of, given_to
 from toolseam._errors import ErrorCode
 from toolseam._jsontext import decode
-from toolseam._result import ToolResult, refusal
+from toolseam._result import refusal
 from toolseam._text import short
 
 if TYPE_CHECKING:
     from toolseam._binding import BoundTool
     from toolseam._call import Call
+    from toolseam._result import ToolResult
 
 
 def preview(call: Call, *, run_id: str | None = None, position: int = 0) -> Preview:
     """Return what an approver sees of an admitted call, made under the owner's identity."""
     tool, arguments = cast("BoundTool", call.tool), cast("bytes", call.arguments)
-    run = run_id or (uuid.uuid4().hex if call.conversation.own else call.conversation.run_id)
-    failed, text = True, f"({tool.name} offers no preview)"
-    if tool.preview is not None:
-        try:
-            made = tool.preview(arguments=given_to(call, tool), context=context_of(call, tool))
-        except Exception as error:  # noqa: BLE001 - a failing preview says so
-            text = f"(the preview raised {short(type(error).__name__)})"
-        else:
-            failed, text = _said(made)
+    run = run_id or _run_of(call)
+    failed, text = _said(call, tool)
     lines, cut = preview_lines(text)
     made_of = digest(
         tool, arguments, lines, run_id=run, owner=call.conversation.actor, position=position
@@ -37,12 +32,32 @@ def preview(call: Call, *, run_id: str | None = None, position: int = 0) -> Prev
     return Preview(tool.name, shown, lines, failed, cut, run, position, made_of)
 
 
-def _said(made: object) -> tuple[bool, str]:
-    if type(made) is not ToolResult:
-        return True, f"(the preview gave {short(type(made).__name__)}, expected ToolResult)"
-    if made.failure is not None:
-        return True, f"(the preview failed: {made.failure.code.value})"
-    return False, made.content
+def _run_of(call: Call) -> str:
+    """Return the run that an approval is for; each call of the host's own code is one."""
+    run = call.conversation.run_id
+    return f"{run}:{uuid.uuid4().hex}" if call.conversation.own else run
+
+
+def _said(call: Call, tool: BoundTool) -> tuple[bool, str]:
+    """Ask the tool what it would do; return whether that failed, and the text."""
+    if tool.preview is None:
+        return True, f"({tool.name} offers no preview)"
+    try:
+        made = tool.preview(arguments=given_to(call, tool), context=context_of(call, tool))
+    except Refused as refused:
+        return True, f"(the arguments are refused: {refused.result.content})"
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - a failing preview says so
+        return True, f"(the preview raised {short(type(error).__name__)})"
+    finally:
+        # The preview had its arguments; what runs gets a copy that nobody has held.
+        call.value = decode(cast("bytes", call.arguments))
+    path, reason = fault_of(made)
+    if reason:
+        return True, f"(the preview broke the contract: {path}: {reason})"
+    result = cast("ToolResult", made)
+    if result.failure is not None:
+        return True, f"(the preview failed: {result.failure.code.value})"
+    return False, result.content
 
 
 def consent(call: Call, approval: Approval | None) -> ToolResult | None:
@@ -52,7 +67,7 @@ def consent(call: Call, approval: Approval | None) -> ToolResult | None:
         message = f"{tool.name} needs a person's approval, and none was given."
         return refusal(ErrorCode.APPROVAL_DENIED, message)
     conversation = call.conversation
-    if not conversation.own and approval.run_id != conversation.run_id:
+    if approval.run_id.partition(":")[0] != conversation.run_id:
         return _conflict("The approval was given in another run.", "other_run")
     again = preview(call, run_id=approval.run_id, position=approval.position)
     if again.digest != approval.digest:

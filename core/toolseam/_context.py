@@ -20,6 +20,8 @@ ADMIN = "admin"
 
 
 def _roles(names: Iterable[str]) -> frozenset[str]:
+    if isinstance(names, str):
+        raise TypeError("roles are a set of words, not one text")
     return frozenset(names)
 
 

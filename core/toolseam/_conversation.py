@@ -75,13 +75,19 @@ class Conversation:
         return Receiver(self.actor, self.zone, self.allowed, self.mark)
 
     def nested(self) -> Conversation:
-        """Return the same conversation one call deeper: same actor, trace and withdrawals."""
+        """Return the same conversation one call deeper: same actor, trace and withdrawals.
+
+        A call of the host's own code is a session of its own, which begins here.
+        """
         inner = object.__new__(Conversation)
         for name in Conversation.__slots__:
             setattr(inner, name, getattr(self, name))
         inner.depth = self.depth + 1
         inner._admitted = {}
         inner._outer = self
+        if self.own:
+            inner.own = False
+            inner.withdrawn = set()
         return inner
 
     def admitted(self, name: str) -> BoundTool | None:

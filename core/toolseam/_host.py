@@ -215,6 +215,8 @@ class Host:
                 tool.
             zone: where the receiver of wire text stands, by default the settings' `zone`.
         """
+        if isinstance(tools, str):
+            raise TypeError("tools are a collection of names, not one text")
         place = Zone(zone) if zone is not None else Zone(self.settings.operator.zone)
         allowed = None if tools is None else frozenset(tools)
         return Session(Conversation(self._state, actor=actor, zone=place, tools=allowed))

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from toolseam._consent import preview as preview_of
 from toolseam._errors import publish
-from toolseam._result import ToolError
+from toolseam._result import copy_error
 from toolseam._seam import admitted_call, aperform, perform
 from toolseam._steps import step
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from toolseam._conversation import Conversation
     from toolseam._levels import DataClass, Zone
     from toolseam._render import WireText
-    from toolseam._result import ToolResult
+    from toolseam._result import ToolError, ToolResult
     from toolseam._spec import ToolSpec
     from toolseam._steps import Live, Raw, Step
 
@@ -147,5 +147,5 @@ def preview(conversation: Conversation, name: str, arguments: Arguments) -> Prev
     """Admit a call up to its approval and return what an approver has to see of it."""
     call, refused = admitted_call(conversation, name, arguments)
     if refused is not None:
-        raise cast("ToolError", refused.failure)
+        raise copy_error(cast("ToolError", refused.failure))
     return preview_of(call, position=call.number)

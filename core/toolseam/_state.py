@@ -124,21 +124,24 @@ class Resources:
     """What tools opened once a host; closed with it, the last opened first."""
 
     def __init__(self) -> None:
-        self._turn = threading.RLock()
+        self._turn = threading.Lock()
+        self._turns: dict[tuple[str, str], threading.RLock] = {}
         self._opened: dict[tuple[str, str], Any] = {}
 
     def get(self, owner: str, key: str, opener: Callable[[], Any]) -> Any:  # noqa: ANN401
-        """Return what `opener` gave the first time; other callers wait meanwhile."""
+        """Return what `opener` gave the first time; who asks for the same waits meanwhile."""
+        place = owner, key
         with self._turn:
-            if (owner, key) not in self._opened:
-                self._opened[owner, key] = opener()
-            return self._opened[owner, key]
+            turn = self._turns.setdefault(place, threading.RLock())
+        with turn:
+            if place not in self._opened:
+                self._opened[place] = opener()
+            return self._opened[place]
 
     def close(self) -> None:
         """Close everything that has a `close()`; one that raises is reported."""
         with self._turn:
-            opened = list(self._opened.values())
-            self._opened.clear()
+            opened, self._opened = list(self._opened.values()), {}
         for resource in reversed(opened):
             close = getattr(resource, "close", None)
             if close is None:

@@ -40,7 +40,7 @@ class Listeners:
         for listener in self.told:
             try:
                 listener(what)
-            except Exception as error:  # noqa: BLE001 - reported, never felt
+            except (Exception, SystemExit) as error:  # noqa: BLE001 - reported, never felt
                 LOGGER.warning("a listener raised %s", type(error).__name__)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from time import monotonic
+from typing import Any
 from weakref import WeakKeyDictionary
 
 _TICK_S = 0.25
@@ -14,7 +15,7 @@ class Watched:
 
     __slots__ = ("deadline", "expired", "task")
 
-    def __init__(self, task: asyncio.Task[object], deadline: float) -> None:
+    def __init__(self, task: asyncio.Task[Any], deadline: float) -> None:
         self.task = task
         self.deadline = deadline
         self.expired = False
@@ -26,14 +27,17 @@ class Watch:
     def __init__(self) -> None:
         self._flights: WeakKeyDictionary[asyncio.AbstractEventLoop, _Flights] = WeakKeyDictionary()
 
-    def enter(self, task: asyncio.Task[object], seconds: float) -> Watched:
-        """Begin to watch the current call of `task`."""
+    def enter(self, task: asyncio.Task[Any], seconds: float) -> Watched:
+        """Begin to watch the current call of `task`; a call within one is watched already.
+
+        Two watches that cancel one task would leave a cancellation behind.
+        """
         loop = task.get_loop()
         flights = self._flights.get(loop)
         if flights is None:
             flights = self._flights[loop] = _Flights()
         watched = Watched(task, monotonic() + seconds)
-        flights.add(watched)
+        flights.setdefault(task, watched)
         if not flights.ticking:
             flights.tick(loop)
         return watched
@@ -41,11 +45,11 @@ class Watch:
     def leave(self, watched: Watched) -> None:
         """Stop watching; the call has ended."""
         flights = self._flights.get(watched.task.get_loop())
-        if flights is not None:
-            flights.discard(watched)
+        if flights is not None and flights.get(watched.task) is watched:
+            del flights[watched.task]
 
 
-class _Flights(set[Watched]):
+class _Flights(dict["asyncio.Task[Any]", Watched]):
     """The calls of one loop, which may only be touched from that loop."""
 
     ticking = False
@@ -55,8 +59,8 @@ class _Flights(set[Watched]):
         if not self.ticking:
             return
         now = monotonic()
-        for watched in [w for w in self if w.deadline <= now]:
+        for watched in [w for w in self.values() if w.deadline <= now]:
             watched.expired = True
-            self.discard(watched)
+            del self[watched.task]
             watched.task.cancel()
         loop.call_later(_TICK_S, self.tick, loop)

@@ -89,11 +89,21 @@ class Workers:
             self._open += 1
             self._queue.append(job)
             if self._alive < self._threads and self._open > self._alive:
-                self._alive += 1
-                threading.Thread(target=self._work, name="toolseam-worker", daemon=True).start()
+                self._start()
             else:
                 self._turn.notify()
         return job
+
+    def _start(self) -> None:
+        try:
+            threading.Thread(target=self._work, name="toolseam-worker", daemon=True).start()
+        except RuntimeError:  # the machine gives no further thread: those at work go on
+            if self._alive == 0:
+                self._open -= 1
+                self._queue.clear()
+                raise Busy from None
+        else:
+            self._alive += 1
 
     def close(self) -> None:
         """Let idle threads end; a thread at work ends after its call."""

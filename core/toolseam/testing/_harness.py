@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Self
 
-from toolseam import Actor, Host
+from toolseam import Actor, Host, ToolError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from types import TracebackType
 
-    from toolseam import Step, ToolResult, ToolSpec
+    from toolseam import Approval, Step, ToolResult, ToolSpec
 
     Arguments = str | bytes | Mapping[str, Any] | None
 
@@ -59,25 +59,28 @@ class Harness:
 
     def call(self, arguments: Arguments = None, *, timeout: float | None = None) -> ToolResult:
         """Call the tool; `timeout` is an explicit deadline in seconds."""
-        name, actor = self.spec.name, self._actor
-        approval = None
-        if self._approve and self.spec.requires_approval:
-            preview = self.host.preview(name, arguments, actor=actor)
-            approval = self.host.approve(preview, actor=_APPROVER)
-        return self.host.call(name, arguments, actor=actor, approval=approval, timeout=timeout)
+        approval = self._approval(arguments)
+        return self.host.call(
+            self.spec.name, arguments, actor=self._actor, approval=approval, timeout=timeout
+        )
 
     async def acall(
         self, arguments: Arguments = None, *, timeout: float | None = None
     ) -> ToolResult:
         """Await the tool; else like `call`."""
-        name, actor = self.spec.name, self._actor
-        approval = None
-        if self._approve and self.spec.requires_approval:
-            preview = self.host.preview(name, arguments, actor=actor)
-            approval = self.host.approve(preview, actor=_APPROVER)
+        approval = self._approval(arguments)
         return await self.host.acall(
-            name, arguments, actor=actor, approval=approval, timeout=timeout
+            self.spec.name, arguments, actor=self._actor, approval=approval, timeout=timeout
         )
+
+    def _approval(self, arguments: Arguments) -> Approval | None:
+        if not (self._approve and self.spec.requires_approval):
+            return None
+        try:
+            preview = self.host.preview(self.spec.name, arguments, actor=self._actor)
+        except ToolError:
+            return None  # the call is refused before any approval, and says why itself
+        return self.host.approve(preview, actor=_APPROVER)
 
     @property
     def steps(self) -> tuple[Step, ...]:
