@@ -98,23 +98,24 @@ def postgres() -> Iterator[Postgres]:
     settings = (*_SETTINGS, f"port={port}", f"unix_socket_directories={folder}")
     flags = [part for setting in settings for part in ("-c", setting)]
     command: list[str | Path] = [binaries / "postgres", "-D", folder / "data", *flags]
-    with (folder.with_suffix(".log")).open("wb") as log:
+    with (folder / "log").open("wb") as log:
         keeper = subprocess.Popen(
             [sys.executable, "-c", _KEEPER, json.dumps(identity), folder, *command],
             stdin=subprocess.PIPE,
             stdout=log,
             stderr=log,
+            # A signal for the tests' whole group must not reach it.
+            start_new_session=True,
         )
     try:
         server = Postgres(port)
-        _wait_for(server, folder.with_suffix(".log"))
+        _wait_for(server, folder / "log")
         yield server
     finally:
         if keeper.stdin is not None:
             keeper.stdin.close()
         keeper.wait(30)
         shutil.rmtree(folder, ignore_errors=True)
-        folder.with_suffix(".log").unlink()
 
 
 def _binaries() -> Path:
