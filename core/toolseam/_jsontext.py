@@ -7,6 +7,7 @@ tuples (docs/explanation/performance).
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, Any, cast
 
 import orjson
@@ -130,13 +131,11 @@ def _explained(refused: _Refused, root: str) -> Unencodable:
     return Unencodable(_path(refused.entry, refused.child, root), _reason(refused.child))
 
 
-def _path(entry: _Entry | None, child: object, root: str) -> str:
+def _path(entry: _Entry, child: object, root: str) -> str:
     """Return where `child` of `entry` stands, found by identity: the walk keeps no paths."""
     steps: list[str] = []
-    while entry is not None:
+    while entry[2] is not None:  # the outermost entry holds the value alone
         node, _, above = entry
-        if above is None:  # the outermost entry holds the value alone
-            break
         kind = _type(node)
         if kind is dict:
             steps.append("." + short(next(key for key in node if node[key] is child)))
@@ -212,11 +211,8 @@ def parse(text: str, *, limit: int | None = ARGUMENT_BYTES, depth: int = DEPTH) 
 def _single(pairs: list[tuple[str, object]]) -> dict[str, object]:
     found = dict(pairs)
     if len(found) != len(pairs):
-        seen: set[str] = set()
-        for key, _ in pairs:
-            if key in seen:
-                raise BadText(f"the key {short(key)!r} stands twice in one object")
-            seen.add(key)
+        key, _ = Counter(key for key, _ in pairs).most_common(1)[0]
+        raise BadText(f"the key {short(key)!r} stands twice in one object")
     return found
 
 

@@ -361,6 +361,14 @@ def test_a_large_table_is_a_fault_without_fit(rows: int) -> None:
     assert "larger than 50000 bytes" in str(fault(table))
 
 
+@pytest.mark.parametrize("rows", [[["x"]] * 20_000, [["x" * 30_000]] * 2, [["€" * 20_000]]])
+def test_a_large_table_by_hand_is_a_fault(rows: list[list[str]]) -> None:
+    """Many rows, many characters and many bytes are judged as the factory judges them."""
+    by_hand = ToolArtifact("table", "t", {"columns": ["a"], "rows": rows})
+
+    assert "larger than 50000 bytes" in str(fault(by_hand))
+
+
 def test_rows_are_read_no_further_than_the_budget() -> None:
     """An endless source of rows, cells or columns ends at the budget."""
     endless_rows = ToolArtifact.table("t", ["a"], ([n] for n in count()))

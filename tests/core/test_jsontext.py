@@ -31,9 +31,11 @@ scalars = st.one_of(
 )
 json_values = st.recursive(
     scalars,
-    lambda inner: st.lists(inner, max_size=6)
-    | st.tuples(inner, inner)
-    | st.dictionaries(st.text(st.characters(codec="utf-8"), max_size=6), inner),
+    lambda inner: (
+        st.lists(inner, max_size=6)
+        | st.tuples(inner, inner)
+        | st.dictionaries(st.text(st.characters(codec="utf-8"), max_size=6), inner)
+    ),
     max_leaves=20,
 )
 
@@ -84,6 +86,13 @@ def test_the_budget_is_exact_for_many_small_members(piece: object) -> None:
     assert len(encode([piece] * most)) <= JSON_BYTES
     with pytest.raises(TooLarge):
         encode([piece] * (most + 1))
+
+
+@pytest.mark.parametrize("value", [[None] * 2_000_000, ["x" * 5_000_000], {"k" * 60_000: 1}])
+def test_a_giant_is_too_large(value: object) -> None:
+    """Many members, a long text and a long key all exceed the budget."""
+    with pytest.raises(TooLarge):
+        encode(value)
 
 
 def test_a_limit_of_the_caller_is_kept() -> None:
