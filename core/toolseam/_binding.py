@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any, cast
 
 import pluggy
 
-from toolseam._errors import ContractViolation, ErrorCode, LoadError, ToolseamError
+from toolseam._errors import LoadError, ToolseamError
 from toolseam._hooks import PROJECT, ToolHooks
+from toolseam._judgement import Broken, dispose, fault_of
 from toolseam._jsontext import decode
 from toolseam._loading import contract_fault
-from toolseam._result import ToolError, ToolResult
-from toolseam._run_only import RunOnly, peek
+from toolseam._run_only import peek
 from toolseam._spec import ToolSpec
 from toolseam._text import short
 
@@ -25,22 +25,12 @@ if TYPE_CHECKING:
 
     from toolseam._arguments import Arguments
     from toolseam._levels import DataClass, Effect
+    from toolseam._result import ToolResult
     from toolseam._validator import Validator
 
 MARK = f"{PROJECT}_impl"
 _TOOL_HOOKS = ("tool_spec", "execute", "preview")
 _PARAMETERS = {"tool_spec": (), "execute": ("arguments", "context"), "preview": ("arguments", "context")}
-
-
-class Broken(ToolseamError):
-    """A tool or a wrapper broke the contract: `path` and `reason` are for the step and the log."""
-
-    def __init__(self, path: str, reason: str, *, wrapper: object | None = None) -> None:
-        super().__init__(f"{path}: {reason}")
-        self.path = path
-        self.reason = reason
-        self.wrapper = wrapper
-        self.recorded = False
 
 
 class BoundTool:
@@ -139,59 +129,6 @@ class BoundTool:
             raise Broken(f"data{path[1:]}", f"breaks the output schema: {rule}")
 
 
-def fault_of(value: object) -> tuple[str, str]:
-    """Return the path and reason why `value` is no sound ToolResult, or two empty texts (§5)."""
-    if type(value) is not ToolResult:
-        _close(value)
-        return "$", f"{short(type(value).__name__)}, expected ToolResult"
-    try:
-        if (
-            type(value.content) is str
-            and type(value.metadata) is RunOnly
-            and type(value.artifacts) is RunOnly
-            and (value.data is None or type(value.data) is RunOnly)
-            and type(value._output) is str  # noqa: SLF001 - a property costs a frame a call
-        ):
-            failure = value.failure
-            if failure is None:
-                return "", ""
-            return _fault_of_failure(failure)
-    except AttributeError:
-        return "$", "a ToolResult that no factory has built"
-    return "$", "a ToolResult whose members were changed"
-
-
-def as_broken(error: BaseException, wrapper: object | None = None) -> Broken | None:
-    """Return the breach of contract that an exception stands for, or None; `wrapper` raised it."""
-    if isinstance(error, Broken):
-        return error
-    if isinstance(error, ContractViolation):
-        return Broken(error.path, error.reason, wrapper=wrapper)
-    if isinstance(error, ToolError):
-        path, reason = _fault_of_failure(error)
-        return Broken(path, reason, wrapper=wrapper) if reason else None
-    return None
-
-
-def _fault_of_failure(failure: object) -> tuple[str, str]:
-    if type(failure) is not ToolError or type(failure.message) is not str:
-        return "failure", "a ToolResult whose members were changed"
-    if failure.code is ErrorCode.CONTRACT_ERROR:
-        return "failure.code", "only the framework issues contract_error"
-    if type(failure.code) is not ErrorCode or type(failure.metadata) is not RunOnly:
-        return "failure", "a ToolResult whose members were changed"
-    return "", ""
-
-
-def _close(value: object) -> None:
-    """Close a coroutine or generator that will never be awaited."""
-    if inspect.iscoroutine(value) or inspect.isgenerator(value):
-        try:
-            value.close()
-        except BaseException:  # noqa: BLE001, S110 - its own clean-up failed; it is dropped anyway
-            pass
-
-
 class _Box:
     """What pluggy sees of a plugin: just its hooks, compared by identity."""
 
@@ -232,7 +169,7 @@ def _spec_of(tool_spec: Callable[[], object]) -> ToolSpec:
         message = f"tool_spec raised {short(type(error).__name__)}"
         raise LoadError(message) from error
     if type(spec) is not ToolSpec:
-        _close(spec)
+        dispose(spec)
         message = f"tool_spec returned {short(type(spec).__name__)}, expected ToolSpec"
         raise LoadError(message)
     return spec
@@ -291,7 +228,9 @@ def check_function(candidate: Any, name: str, allowed: tuple[str, ...]) -> None:
         message = f"{name} is a {short(type(candidate).__name__)}; pluggy calls functions only"
         raise LoadError(message)
     inner = inspect.unwrap(candidate)
-    if inspect.isgeneratorfunction(inner) or inspect.isasyncgenfunction(inner):
+    # An Iterable is what toolseam_tools gives (§2), and `yield` the natural way to write one.
+    yields = inspect.isgeneratorfunction(inner) and name != "toolseam_tools"
+    if yields or inspect.isasyncgenfunction(inner):
         raise LoadError(f"{name} is a generator; return one value")
     if inspect.iscoroutinefunction(inner):
         if name != "execute":

@@ -6,10 +6,10 @@ import uuid
 from typing import TYPE_CHECKING, cast
 
 from toolseam._approval import Approval, Preview, digest, preview_lines
-from toolseam._binding import fault_of
 from toolseam._call import Refused, context_of, given_to
 from toolseam._errors import ErrorCode
 from toolseam._jsontext import decode
+from toolseam._judgement import fault_of
 from toolseam._result import refusal
 from toolseam._text import short
 

@@ -10,13 +10,14 @@ import asyncio
 from time import monotonic, perf_counter_ns
 from typing import TYPE_CHECKING, Any, cast
 
-from toolseam._binding import BoundTool, Broken, as_broken
+from toolseam._binding import BoundTool
 from toolseam._bounds import bound_result
 from toolseam._call import Call, Refused, context_of, given_to
 from toolseam._consent import consent
 from toolseam._conversation import WITHDRAWN, withdrawn
 from toolseam._errors import ContractViolation, ErrorCode, SettingsError
 from toolseam._jsontext import decode
+from toolseam._judgement import Broken, as_broken
 from toolseam._levels import Zone
 from toolseam._render import issue, render_tool_result
 from toolseam._result import ToolError, ToolResult, copy_error, failed, refusal

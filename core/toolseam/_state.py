@@ -15,8 +15,9 @@ from toolseam._workers import Workers
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from toolseam._binding import BoundTool, Broken
+    from toolseam._binding import BoundTool
     from toolseam._bounds import Sizes
+    from toolseam._judgement import Broken
     from toolseam._policy import Policy
     from toolseam._registry import Registry
     from toolseam._wrappers import HostPlugins, Wrapper

@@ -14,8 +14,6 @@ from typing import TYPE_CHECKING, Any
 import pluggy
 
 from toolseam._binding import (
-    Broken,
-    as_broken,
     attribute_of,
     check_function,
     check_parameters,
@@ -25,6 +23,7 @@ from toolseam._binding import (
 from toolseam._errors import LoadError
 from toolseam._hooks import PROJECT, PluginHooks
 from toolseam._jsontext import TooLarge, Unencodable, encode
+from toolseam._judgement import Broken, as_broken
 from toolseam._loading import contract_fault
 from toolseam._text import short
 
