@@ -23,7 +23,10 @@ PLUGINS = ROOT / "plugins" / "toolseam_plugins"
 # `toolseam` is the front door, where the public names hang.
 FLOORS = (
     ("_errors", "_text", "_jsontext", "_levels"),
-    ("_run_only", "_render", "_artifacts", "_result", "_result_json", "_json_safe", "guards"),
+    (
+        *("_run_only", "_render", "_tables", "_artifacts", "_command"),
+        *("_result", "_result_json", "_json_safe", "guards"),
+    ),
     ("_schema", "_validator", "_repairs", "_closed", "_spec", "_arguments", "_bounds"),
     (
         *("_hooks", "_context", "_steps", "_tool"),

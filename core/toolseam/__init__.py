@@ -8,6 +8,7 @@ TYPE_CHECKING = False  # as type checkers read it; importing `typing` doubles a 
 if TYPE_CHECKING:
     from toolseam._approval import Approval
     from toolseam._artifacts import ArtifactType, ToolArtifact
+    from toolseam._command import CommandResult
     from toolseam._context import Actor, ToolContext
     from toolseam._errors import ContractViolation, ErrorCode, ToolseamError
     from toolseam._hooks import hookimpl, hookspec
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from toolseam._json_safe import json_safe
     from toolseam._levels import DataClass, Effect, Zone
     from toolseam._render import WireText, render_tool_result
-    from toolseam._result import CommandResult, ToolError, ToolResult
+    from toolseam._result import ToolError, ToolResult
     from toolseam._result_json import decode_result, encode_result
     from toolseam._run_only import RunOnly
     from toolseam._schema import Arg
@@ -30,6 +31,7 @@ CONTRACT_VERSION = "1"
 _HOMES = {
     "_approval": "Approval",
     "_artifacts": "ArtifactType ToolArtifact",
+    "_command": "CommandResult",
     "_context": "Actor ToolContext",
     "_errors": "ContractViolation ErrorCode ToolseamError",
     "_hooks": "hookimpl hookspec",
@@ -37,7 +39,7 @@ _HOMES = {
     "_json_safe": "json_safe",
     "_levels": "DataClass Effect Zone",
     "_render": "WireText render_tool_result",
-    "_result": "CommandResult ToolError ToolResult",
+    "_result": "ToolError ToolResult",
     "_result_json": "decode_result encode_result",
     "_run_only": "RunOnly",
     "_schema": "Arg",

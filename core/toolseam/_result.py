@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, cast, final
 import attrs
 
 from toolseam._artifacts import ToolArtifact
+from toolseam._command import CommandResult, ending
 from toolseam._errors import ContractViolation, ErrorCode, publish
 from toolseam._jsontext import TooLarge, Unencodable, encode
 from toolseam._render import failure_text
@@ -113,21 +114,6 @@ class ToolError(_Value, Exception):
         return hash((self.message, self.code, self.retriable))
 
 
-@attrs.frozen
-class CommandResult:
-    """How a child process ended (§1); `exit_code` is negative for a signal, as in `subprocess`.
-
-    `stdout` and `stderr` are text or bytes, or None as in `subprocess.TimeoutExpired`; bytes that
-    are no UTF-8 become U+FFFD.
-    """
-
-    stdout: str | bytes | None = attrs.field(repr=False)
-    stderr: str | bytes | None = attrs.field(repr=False)
-    exit_code: int | None
-    timed_out: bool = False
-    duration_s: float = 0.0
-
-
 @final
 @attrs.frozen(init=False, repr=False, hash=False)
 class ToolResult(_Value):
@@ -210,7 +196,12 @@ class ToolResult(_Value):
         Anything else is `command_failed`, or `timeout`, which wins; `metadata` has `exit_code`
         and `signal`. Output is stdout, then stderr, without ANSI sequences.
         """
-        return _from_command(command)
+        ended = ending(command)
+        if ended.code is None:
+            return ToolResult.text(ended.output, metadata=ended.metadata)
+        return ToolResult.error(
+            ended.message, ended.code, output=ended.output, metadata=ended.metadata
+        )
 
     @property
     def success(self) -> bool:
@@ -247,9 +238,9 @@ class ToolResult(_Value):
         return f"<ToolResult {status} content={size} characters{data} artifacts={shown}>"
 
 
-publish(globals(), "ToolError", "CommandResult", "ToolResult")
+publish(globals(), "ToolError", "ToolResult")
 # The public module name hides these names from whoever resolves the annotations later.
-for _value in (ToolError, CommandResult, ToolResult):
+for _value in (ToolError, ToolResult):
     attrs.resolve_types(_value, globals())
 
 
@@ -355,32 +346,3 @@ def _artifacts(artifacts: tuple[ToolArtifact, ...]) -> RunOnly[ToolArtifact]:
             name = short(kind.__name__)
             raise ContractViolation(f"artifacts[{i}]", f"{name}, expected ToolArtifact")
     return hold(artifacts)
-
-
-def _from_command(command: CommandResult) -> ToolResult:
-    stdout, stderr = _stream(command.stdout), _stream(command.stderr)
-    gap = "\n" if stdout and stderr and not stdout.endswith("\n") else ""
-    output = f"{stdout}{gap}{stderr}"
-    code, took = command.exit_code, float(command.duration_s)
-    signal = -code if code is not None and code < 0 else None
-    metadata: dict[str, Any] = {"exit_code": code, "signal": signal}
-    if took - took == 0.0:
-        metadata["duration_s"] = took
-    if command.timed_out:
-        message = f"timed out after {round(took, 2):g} s"
-        return ToolResult.error(message, ErrorCode.TIMEOUT, output=output, metadata=metadata)
-    if code == 0:
-        return ToolResult.text(output, metadata=metadata)
-    message = f"exit code {code}" if signal is None else f"signal {signal}"
-    return ToolResult.error(message, ErrorCode.COMMAND_FAILED, output=output, metadata=metadata)
-
-
-def _stream(value: str | bytes | None) -> str:
-    import re
-
-    text = value.decode("utf-8", "replace") if isinstance(value, bytes) else value or ""
-    if "\x1b" not in text:
-        return text
-    # CSI; the four that carry a text, ended by BEL or ST in the same line; two characters.
-    ansi = r"\x1b(?:\[[0-?]*[ -/]*[@-~]|[]PX^_][^\x07\x1b\n]*(?:\x07|\x1b\\)|[ -/]*[0-Z\\-~])"
-    return re.sub(ansi, "", text)

@@ -17,8 +17,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from toolseam import ArtifactType, ToolArtifact
-from toolseam._artifacts import ARTIFACT_BYTES, encoded_list, fault_of, marker, stored
+from toolseam._artifacts import encoded_list, fault_of, marker, stored
 from toolseam._run_only import peek
+from toolseam._tables import ARTIFACT_BYTES
 from toolseam._text import clean
 
 words = st.text(

@@ -16,8 +16,9 @@ from toolseam import (
     json_safe,
     render_tool_result,
 )
-from toolseam._artifacts import ARTIFACT_BYTES, fault_of
+from toolseam._artifacts import fault_of
 from toolseam._result import omitted
+from toolseam._tables import ARTIFACT_BYTES
 
 MEMORY = 3 * 1024**3
 SECONDS = 60

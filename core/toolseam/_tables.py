@@ -1,0 +1,183 @@
+"""Tables as JSON text: any cells in, text cells out, at a cost that the budget bounds (§7)."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterable, Sized
+from itertools import accumulate, chain, islice
+from typing import TYPE_CHECKING, Any
+
+import orjson
+
+from toolseam._text import clean, exact, is_clean, short
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+ARTIFACT_BYTES = 50_000
+LABEL_CHARACTERS = 200
+TOO_LARGE = f"larger than {ARTIFACT_BYTES} bytes"
+# What stands around type, label and data of an artifact in the list, the comma included.
+FRAME = b'{"type":,"label":,"data":},'
+_LISTS = {list, tuple}
+_CHUNK = 256
+
+
+def table_by_hand(data: Mapping[str, Any]) -> tuple[bytes, str | None]:
+    """Return the JSON text of a table that somebody put together, or why it is none."""
+    kind: type = type(data)
+    if kind is not dict or {*map(type, data)} != {str} or {*data} != {"columns", "rows"}:
+        return b"null", "a table holds exactly {columns: [str], rows: [[str]]}"
+    heads, rows = data["columns"], data["rows"]
+    if type(heads) not in _LISTS or type(rows) not in _LISTS:
+        return b"null", "a table holds exactly {columns: [str], rows: [[str]]}"
+    if len(heads) > ARTIFACT_BYTES or len(rows) > _row_limit(len(heads)):
+        return b"null", TOO_LARGE
+    if not {*map(type, rows)} <= _LISTS:
+        return b"null", "a row of the table is no list"
+    cells, fault = _flat(rows, len(heads))
+    if fault is not None:
+        return b"null", fault
+    try:
+        if _size([*heads, *cells]) > ARTIFACT_BYTES:
+            return b"null", TOO_LARGE
+    except TypeError:
+        return b"null", "a cell of the table is no text"
+    return _encoded_table(heads, cells)
+
+
+def table_of(
+    label: object, columns: Iterable[str], rows: Iterable[Iterable[Any]], *, fit: bool
+) -> tuple[bytes, object, str | None]:
+    """Return the JSON text of a table, its label, and why it cannot be shown if so.
+
+    Formats, cleans, checks and encodes: a few passes in C over at most 50,000 bytes of it.
+    """
+    try:
+        heads = list(map(exact, islice(columns, ARTIFACT_BYTES)))
+        source = iter(rows)
+        if _size(heads) > ARTIFACT_BYTES:
+            return b"null", label, TOO_LARGE
+    except TypeError:
+        return b"null", label, "columns and rows of a table are lists, its headings text"
+    most = _row_limit(len(heads))
+    known = len(rows) if isinstance(rows, Sized) else None
+    if known is not None and known > most and not fit:
+        return b"null", label, TOO_LARGE
+    kept = list(islice(source, most + 1))
+    cells, fault = _flat(kept, len(heads))
+    if fault is not None:
+        return b"null", label, fault
+    try:
+        texts = _texts(cells)
+    except Exception as error:  # noqa: BLE001 - str(cell) is a plugin's code
+        return b"null", label, f"a cell of the table raised {short(type(error).__name__)}"
+    if fit and isinstance(label, str):
+        total = len(kept) + sum(1 for _ in source) if known is None else known
+        return _fitted(label, heads, texts, total)
+    if len(texts) < len(cells) or len(kept) > most:
+        return b"null", label, TOO_LARGE
+    encoded, fault = _encoded_table(heads, texts)
+    return encoded, label, fault
+
+
+def _row_limit(width: int) -> int:
+    """No more rows than these fit the budget: a row is at least `["",""],`."""
+    return ARTIFACT_BYTES // (3 * max(width, 1) + 2)
+
+
+def _flat(rows: list[Any], width: int) -> tuple[list[Any], str | None]:
+    """Return the cells of all rows in one list: one C pass each for what is asked of them."""
+    try:
+        widths = {*map(len, rows)}
+    except TypeError:
+        try:
+            rows = [list[Any](islice(row, width + 1)) for row in rows]
+        except TypeError:
+            return [], "a row of the table is no list"
+        widths = {*map(len, rows)}
+    cells = list(islice(chain.from_iterable(rows), len(rows) * width + 1))
+    if widths - {width} or len(cells) != len(rows) * width:
+        return [], "a row of the table has not as many cells as there are columns"
+    return cells, None
+
+
+def _size(cells: list[str]) -> int:
+    """Return how many characters the cells have, or raise TypeError if one is no text."""
+    size = sum(map(len, cells))
+    # Only now: one long text that stands in every cell would join to gigabytes.
+    if size <= ARTIFACT_BYTES:
+        "".join(cells)
+    return size
+
+
+def _texts(cells: list[Any]) -> list[str]:
+    """Return the cells as text, as many from the start as the budget holds."""
+    try:
+        if _size(cells) <= ARTIFACT_BYTES:
+            return cells
+    except TypeError:
+        pass
+    texts: list[str] = []
+    room, start, step = ARTIFACT_BYTES, 0, 1
+    while start < len(cells):
+        part = [
+            "" if cell is None else cell if isinstance(cell, str) else f"{cell!s}"
+            for cell in cells[start : start + step]
+        ]
+        # Few at first: if one cell exceeds the budget, not many are printed in vain.
+        start, step = start + step, min(2 * step, _CHUNK)
+        size = sum(map(len, part))
+        if size > room:
+            return texts + part[: bisect_right(list(accumulate(map(len, part))), room)]
+        room -= size
+        texts += part
+    return texts
+
+
+def _encoded_table(heads: list[str], cells: list[str]) -> tuple[bytes, str | None]:
+    """Encode a table of text cells, cleaned if the JSON text shows that it may need to be."""
+    try:
+        encoded = _dumps(heads, _rows(cells, len(heads)))
+        plain = encoded.isascii() and b"\\" not in encoded and b"\x7f" not in encoded
+    except TypeError:  # a lone surrogate
+        encoded, plain = b"", False
+    if not plain and not is_clean("".join([*heads, *cells])):
+        heads, cells = _cleaned(heads), _cleaned(cells)
+        encoded = _dumps(heads, _rows(cells, len(heads)))
+    return (encoded, None) if len(encoded) <= ARTIFACT_BYTES else (b"null", TOO_LARGE)
+
+
+def _cleaned(cells: list[str]) -> list[str]:
+    return [clean(exact(cell)) for cell in cells]
+
+
+def _rows(cells: list[str], width: int) -> list[tuple[str, ...]]:
+    return list(zip(*[iter(cells)] * width, strict=False))
+
+
+def _dumps(heads: list[str], rows: list[tuple[str, ...]]) -> bytes:
+    return orjson.dumps({"columns": heads, "rows": rows})
+
+
+def _fitted(
+    label: str, heads: list[str], texts: list[str], total: int
+) -> tuple[bytes, str, str | None]:
+    """Keep as many rows from the start as fit a list of their own, and say so in the label."""
+    alone = ARTIFACT_BYTES - len(b'"table"') - len(FRAME) - 1
+    if len(texts) == total * len(heads):
+        encoded, fault = _encoded_table(heads, texts)
+        whole = short(label, LABEL_CHARACTERS)
+        if fault is None and len(encoded) + len(orjson.dumps(whole)) <= alone:
+            return encoded, label, None
+    note = f" (first {total} of {total} rows)"
+    label = short(label, LABEL_CHARACTERS - len(note))
+    room = alone - len(orjson.dumps(label)) - len(note)
+    heads = _cleaned(heads)
+    rows = _rows(_cleaned(texts), len(heads))
+    fitting = bisect_right(range(len(rows) + 1), room, key=lambda n: len(_dumps(heads, rows[:n])))
+    if fitting == 0:
+        return b"null", label, TOO_LARGE
+    count = fitting - 1
+    label = f"{label} (first {count} of {total} rows)"
+    return _dumps(heads, rows[:count]), label, None
