@@ -212,7 +212,8 @@ def _text_by_hand(data: Mapping[str, Any]) -> tuple[bytes, str | None]:
     text: object = data.get("text") if kind is dict and len(data) == 1 else None
     if not isinstance(text, str):
         return b"null", "a text artifact holds exactly {text: str}"
+    text = exact(text)
     if len(text) > ARTIFACT_BYTES:
         return b"null", TOO_LARGE
-    encoded = orjson.dumps({"text": clean(exact(text))})
+    encoded = orjson.dumps({"text": clean(text)})
     return (encoded, None) if len(encoded) <= ARTIFACT_BYTES else (b"null", TOO_LARGE)
