@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from itertools import pairwise
+from string import ascii_lowercase, ascii_uppercase
 
 import attrs
 
@@ -17,15 +18,16 @@ DDL_BYTES = 16_384
 
 _TOKEN = re.compile(
     r"""
-      (?P<space>\s+ | --[^\n]*)
-    | (?P<string>'[^']*')
-    | (?P<quoted>"[^"]*" | `[^`]*` | \[[^\]]*\])
-    | (?P<word>\w+)
+      (?P<space>[ \t\n\f\r]+ | --[^\n]*)
+    | (?P<string>'[^']*'(?:'[^']*')*)
+    | (?P<quoted>"[^"]*"(?:"[^"]*")* | `[^`]*`(?:`[^`]*`)* | \[[^\]]*\])
+    | (?P<word>[A-Za-z0-9_$\u0080-\U0010ffff]+)
     | (?P<mark>.)
     """,
     re.VERBOSE | re.DOTALL,
 )
 _CONSTRAINTS = frozenset({"constraint", "check", "primary", "unique", "foreign"})
+_LOWER = str.maketrans(ascii_uppercase, ascii_lowercase)
 _KEYWORDS = frozenset({
     "and", "between", "case", "cast", "else", "in", "is", "not", "or", "then", "when",
 })  # fmt: skip
@@ -44,15 +46,21 @@ class Token:
 
     @property
     def name(self) -> str:
-        """What it names, if it is a name: without its quotes."""
-        return self.text[1:-1] if self.kind == "quoted" else self.text
+        """What it names, if it is a name: without its quotes, whichever they are."""
+        if self.kind not in {"quoted", "string"}:
+            return self.text
+        mark = self.text[-1]
+        return self.text[1:-1].replace(mark + mark, mark)
 
 
 @attrs.frozen
 class Definition:
-    """Expressions of generated columns by folded name, and conditions with their names."""
+    """Expressions of generated columns by folded name, and conditions with their names.
 
-    generated: dict[str, str]
+    The expression is `None` where the text gives a name two of them.
+    """
+
+    generated: dict[str, str | None]
     checks: tuple[tuple[str | None, str], ...]
 
 
@@ -90,14 +98,14 @@ def read_table(text: str) -> Definition:
     """Return what the text of a `CREATE TABLE` says about generated columns and conditions."""
     found = tokens(text)
     start = next((i for i, token in enumerate(found) if token.text == "("), len(found))
-    generated: dict[str, str] = {}
+    generated: dict[str, str | None] = {}
     checks: list[tuple[str | None, str]] = []
     column = label = None
     fresh = True
     index, end = start + 1, closing(found, start)
     while index < end:
         token = found[index]
-        word = token.text.casefold() if token.kind == "word" else ""
+        word = fold(token.text) if token.kind == "word" else ""
         if fresh:
             column = None if word in _CONSTRAINTS else token.name
             label, fresh = None, False
@@ -111,7 +119,8 @@ def read_table(text: str) -> Definition:
                 checks.append((label, inner.strip()))
                 label = None
             elif column is not None:
-                generated[column.casefold()] = inner.strip()
+                key = fold(column)
+                generated[key] = None if key in generated else inner.strip()
             index = close
         elif token.text == "(":
             index = closing(found, index)
@@ -121,29 +130,38 @@ def read_table(text: str) -> Definition:
     return Definition(generated, tuple(checks))
 
 
+def fold(name: str) -> str:
+    """Return a name as SQLite compares it: only ASCII letters lose their case."""
+    return name.translate(_LOWER)
+
+
 def mentions_sensitive(text: str) -> bool:
-    """Tell whether any word of an expression, quoted or not, is a sensitive name."""
-    return any(is_sensitive_name(word) for word in _WORD.findall(text))
+    """Tell whether a name or a word of a literal in an expression is a sensitive name."""
+    return any(_sensitive(token) for token in tokens(text))
+
+
+def _sensitive(token: Token) -> bool:
+    if token.kind == "string":
+        return any(is_sensitive_name(word) for word in _WORD.findall(token.text))
+    return token.kind != "mark" and is_sensitive_name(token.name)
 
 
 def literals_sensitive(text: str) -> bool:
     """Tell whether a literal in SQL text is or holds a sensitive name (a JSON path, for one)."""
-    return any(mentions_sensitive(token.text) for token in tokens(text) if token.kind == "string")
+    return any(_sensitive(token) for token in tokens(text) if token.kind == "string")
 
 
 def calls(text: str) -> set[str]:
     """Return the functions that an expression calls, folded; keywords are none."""
     found = tokens(text)
     pairs = pairwise(found)
-    named = {
-        one.name.casefold() for one, after in pairs if one.kind != "mark" and after.text == "("
-    }
+    named = {fold(one.name) for one, after in pairs if one.kind != "mark" and after.text == "("}
     return named - _KEYWORDS
 
 
-def words(text: str) -> set[str]:
-    """Return every word of an expression, folded."""
-    return {word.casefold() for word in re.findall(r"\w+", text)}
+def named_in(text: str) -> set[str]:
+    """Return everything in an expression that could be a column's name, folded."""
+    return {fold(token.name) for token in tokens(text) if token.kind != "mark"}
 
 
 def may_generate(text: str) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from toolseam_builtin._database._ddl import Token, closing, tokens
+from toolseam_builtin._database._ddl import Token, closing, fold, tokens
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -62,7 +62,7 @@ class _Text:
 
     def total(self) -> int:
         # Behind CREATE VIEW stands the view's own name, up to the first AS.
-        start = next((i for i, t in enumerate(self._found) if t.text.casefold() == "as"), 0)
+        start = next((i for i, t in enumerate(self._found) if fold(t.text) == "as"), 0)
         return self._span(start + 1, len(self._found))
 
     def _span(self, start: int, end: int) -> int:
@@ -88,7 +88,7 @@ class _Text:
 
 
 def _name(token: Token) -> str:
-    return token.name.strip("'").casefold() if token.kind in _NAMES else ""
+    return fold(token.name) if token.kind in _NAMES else ""
 
 
 def _definition(found: list[Token], index: int) -> int | None:
@@ -98,9 +98,9 @@ def _definition(found: list[Token], index: int) -> int | None:
     place, end = index + 1, len(found)
     if place < end and found[place].text == "(":
         place = closing(found, place) + 1
-    if place >= end or found[place].text.casefold() != "as":
+    if place >= end or fold(found[place].text) != "as":
         return None
     place += 1
-    while place < end and found[place].text.casefold() in {"not", "materialized"}:
+    while place < end and fold(found[place].text) in {"not", "materialized"}:
         place += 1
     return place if place < end and found[place].text == "(" else None

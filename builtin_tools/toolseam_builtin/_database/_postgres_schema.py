@@ -8,7 +8,7 @@ import attrs
 
 from toolseam.guards import is_sensitive_name
 from toolseam_builtin._database._cells import holds_named_value, names_field
-from toolseam_builtin._database._ddl import mentions_sensitive, words
+from toolseam_builtin._database._ddl import fold, mentions_sensitive, named_in
 from toolseam_builtin._database._model import (
     Check,
     Column,
@@ -187,13 +187,13 @@ class Catalogue:
 
 def _columns(rows: list[tuple[Any, ...]]) -> tuple[Column, ...]:
     hidden = {row[0] for row in rows if is_sensitive_name(row[0]) or not row[7]}
-    folded = {name.casefold() for name in hidden}
+    folded = {fold(name) for name in hidden}
     # PostgreSQL lets no generated column name another one, so one turn is enough.
     hidden |= {
         row[0]
         for row in rows
         if row[4]
-        and (mentions_sensitive(row[3] or "") or not folded.isdisjoint(words(row[3] or "")))
+        and (mentions_sensitive(row[3] or "") or not folded.isdisjoint(named_in(row[3] or "")))
     }
     paired = any(names_field(row[0]) for row in rows)
     return tuple(

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 
 import attrs
 
+from toolseam_builtin._database._ddl import fold
 from toolseam_builtin._database._faults import Deadline
 
 _STRUCTURE_PRAGMAS = frozenset(
@@ -88,11 +89,11 @@ class Guard:
         if action in {sqlite3.SQLITE_SELECT, sqlite3.SQLITE_RECURSIVE}:
             return True
         if action == sqlite3.SQLITE_FUNCTION:
-            return second.casefold() in FUNCTIONS
+            return fold(second) in FUNCTIONS
         if action == sqlite3.SQLITE_READ:
-            return self._reads(first.casefold(), second.casefold(), schema, via)
+            return self._reads(fold(first), fold(second), schema, via)
         if action == sqlite3.SQLITE_PRAGMA:
-            name = first.casefold()
+            name = fold(first)
             return name == "data_version" or (self.sight is None and name in _STRUCTURE_PRAGMAS)
         # Connecting a virtual table declares its columns by a statement that SQLite never runs.
         declares = action == sqlite3.SQLITE_UPDATE and first in _SCHEMA_TABLES

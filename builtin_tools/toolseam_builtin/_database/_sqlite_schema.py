@@ -13,11 +13,12 @@ from toolseam_builtin._database._ddl import (
     DDL_BYTES,
     Definition,
     calls,
+    fold,
     literals_sensitive,
     may_generate,
     mentions_sensitive,
+    named_in,
     read_table,
-    words,
 )
 from toolseam_builtin._database._expansion import LIMIT, expansion
 from toolseam_builtin._database._faults import no_table, unavailable
@@ -76,7 +77,7 @@ class Schema:
             " length(sql) FROM sqlite_master WHERE type IN ('table', 'view')",
             (DDL_BYTES,),
         ):
-            virtual = str(start).casefold().startswith("create virtual")
+            virtual = fold(str(start)).startswith("create virtual")
             self._kinds[name] = (
                 "view" if kind == "view" else "virtual table" if virtual else "table"
             )
@@ -91,9 +92,7 @@ class Schema:
         self._permitted = sorted(
             name
             for name in self._kinds
-            if name not in internal
-            and not name.casefold().startswith("sqlite_")
-            and gate.permits(name)
+            if name not in internal and not fold(name).startswith("sqlite_") and gate.permits(name)
         )
 
     def permitted(self) -> list[str]:
@@ -135,9 +134,9 @@ class Schema:
 
     def sight(self, table: Table) -> Sight:
         """Return what statements on one table may see."""
-        tables = frozenset(map(str.casefold, self._kinds))
+        tables = frozenset(map(fold, self._kinds))
         if table.kind == "table":
-            return Sight({table.name.casefold(): _unreadable(table.columns)}, tables, {})
+            return Sight({fold(table.name): _unreadable(table.columns)}, tables, {})
         columns: dict[str, frozenset[str]] = {}
         paired: dict[str, frozenset[str]] = {}
         machinery: set[str] = set()
@@ -145,9 +144,9 @@ class Schema:
             # What a view calls its columns is judged where they are read from.
             found = self.columns(name) if self._plain(name) or name == table.name else ()
             if found or self._kinds[name] == "view":
-                columns[name.casefold()] = _unreadable(found)
-                paired[name.casefold()] = frozenset(c.name.casefold() for c in found if c.paired)
-                machinery.update(map(str.casefold, self._machinery.get(name, ())))
+                columns[fold(name)] = _unreadable(found)
+                paired[fold(name)] = frozenset(fold(c.name) for c in found if c.paired)
+                machinery.update(map(fold, self._machinery.get(name, ())))
         return Sight(columns, tables, paired, frozenset(machinery))
 
     def structure(self, table: Table) -> Structure:
@@ -178,26 +177,26 @@ class Schema:
 
     def _behind(self, virtual: str) -> frozenset[str]:
         endings = _MODULES.get(self._module(virtual))
-        prefix = f"{virtual}_".casefold()
+        prefix = fold(f"{virtual}_")
         return frozenset(
             name
             for name in self._kinds
-            if name.casefold().startswith(prefix)
-            and (endings is None or name[len(prefix) :].casefold() in endings)
+            if fold(name).startswith(prefix)
+            and (endings is None or fold(name[len(prefix) :]) in endings)
         )
 
     def _module(self, virtual: str) -> str:
         match = _USING.match(self._texts[virtual] or "")
-        return match.group(1).casefold() if match else ""
+        return fold(match.group(1)) if match else ""
 
     def _judge_view(self, name: str) -> None:
-        views = {n.casefold(): self._texts[n] or "" for n, k in self._kinds.items() if k == "view"}
+        views = {fold(n): self._texts[n] or "" for n, k in self._kinds.items() if k == "view"}
         length = self._lengths[name]
         if self._texts[name] is None:
             raise unavailable(f"{name} is a view whose text has {length:,} bytes; it is not read.")
-        if expansion(name.casefold(), views) > LIMIT:
+        if expansion(fold(name), views) > LIMIT:
             raise unavailable(f"{name} is a view that stands for more than {LIMIT} queries.")
-        if any(literals_sensitive(views[part]) for part in _parts(name.casefold(), views)):
+        if any(literals_sensitive(views[part]) for part in _parts(fold(name), views)):
             raise no_table(name, self.hints())
 
     def _plain(self, name: str) -> bool:
@@ -206,14 +205,14 @@ class Schema:
         return kind == "table" or (kind == "virtual table" and self._module(name) in _MODULES)
 
     def _position(self, table: Table) -> str | None:
-        taken = {column.name.casefold() for column in table.columns}
+        taken = {fold(column.name) for column in table.columns}
         free = next((name for name in _POSITIONS if name not in taken), None)
         if table.kind == "view" or (table.primary_key and not self._has_rowid(table.name)):
             return None
         if len(table.primary_key) == 1:
             key = table.column(table.primary_key[0])
             # An integer key is another name for the rowid: if it is sensitive, so is that.
-            if key is not None and key.sensitive and key.type.casefold() == "integer":
+            if key is not None and key.sensitive and fold(key.type) == "integer":
                 return None
         return free
 
@@ -254,16 +253,19 @@ class Schema:
         hidden = {row[1] for row in rows if is_sensitive_name(row[1])}
         pending = {row[1] for row in rows if row[6] in _GENERATED} - hidden
         texts = {} if definition is None else definition.generated
+        if len(texts) != sum(row[6] in _GENERATED for row in rows):
+            # The text says something else than SQLite does; it decides nothing.
+            texts = {}
         grown = True
         while grown:
-            folded = {name.casefold() for name in hidden}
+            folded = {fold(name) for name in hidden}
             found = {
                 name
                 for name in pending
-                if (text := texts.get(name.casefold())) is None
+                if (text := texts.get(fold(name))) is None
                 or mentions_sensitive(text)
                 or not calls(text) <= FUNCTIONS
-                or not folded.isdisjoint(words(text))
+                or not folded.isdisjoint(named_in(text))
             }
             grown = bool(found)
             hidden |= found
@@ -274,7 +276,7 @@ class Schema:
         text = self._texts[name]
         if self._kinds[name] != "table" or text is None:
             return None
-        if not may_generate(text) and "check" not in text.casefold():
+        if not may_generate(text) and "check" not in fold(text):
             return Definition({}, ())
         return read_table(text)
 
@@ -307,7 +309,7 @@ class Schema:
 
 
 def _unreadable(columns: tuple[Column, ...]) -> frozenset[str]:
-    return frozenset(column.name.casefold() for column in columns if column.sensitive)
+    return frozenset(fold(column.name) for column in columns if column.sensitive)
 
 
 def _expression(
@@ -315,7 +317,7 @@ def _expression(
 ) -> str | None:
     if row[6] not in _GENERATED or definition is None or row[1] in hidden:
         return None
-    return definition.generated.get(row[1].casefold())
+    return definition.generated.get(fold(row[1]))
 
 
 def _parts(view: str, views: Mapping[str, str]) -> set[str]:
@@ -326,6 +328,5 @@ def _parts(view: str, views: Mapping[str, str]) -> set[str]:
         name = pending.pop()
         if name not in found:
             found.add(name)
-            text = views[name].casefold()
-            pending += [other for other in views if other not in found and other in text]
+            pending += named_in(views[name]) & views.keys()
     return found

@@ -1,12 +1,12 @@
 import sqlite3
-from contextlib import closing
+from contextlib import closing, suppress
 from itertools import pairwise
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolseam_builtin._database._ddl import read_table, tokens
+from toolseam_builtin._database._ddl import mentions_sensitive, read_table, tokens
 from toolseam_builtin._database._expansion import LIMIT, expansion
 
 
@@ -23,6 +23,38 @@ def test_expressions_and_conditions_are_read() -> None:
 
     assert found.generated == {"gross": "(net) * 1.2", "tag": "'as (x)' || id"}
     assert found.checks == ((None, '"n,et" > (0)'), ("big", "tag <> ')'"))
+
+
+@pytest.mark.parametrize(
+    "columns",
+    [
+        "s text as (password || ''), \"s\"\"x\" text as ('x')",
+        "s text as (password || ''), `s``x` text as ('x')",
+        "'s' text as (password || ''), s\u00a0x text as ('x')",
+        "\"s\" text as (password || ''), 's''x' text as ('x')",
+        "s text as (password || ''), s$x text as ('x')",
+        "s text as (password || ''), \u017f text as ('x')",
+        "s text as (/* ) as ('x') */ password || ''), t text as ('x')",
+        "s text -- as ('x')\n as (password || ''), t text as ('x')",
+        "s text default ' as (''x'')' check (s <> ' as (') , t text as ('x')",
+        's text as ("pass""word" || password), t text as (\'x\')',
+        "s text as (\"api\"\"key\" || ''), t text as ('x')",
+    ],
+)
+def test_no_spelling_lends_a_column_another_expression(columns: str) -> None:
+    """However columns are quoted, one that is made of a secret is never judged by another."""
+    text = f'create table t (password text, "pass""word" text, "api""key" text, {columns})'
+    with closing(sqlite3.connect(":memory:")) as connection:
+        with suppress(sqlite3.OperationalError):
+            # What SQLite itself refuses can mislead nobody.
+            connection.execute(text)
+        found = connection.execute("select name from pragma_table_xinfo('t') where hidden > 1")
+        generated = [name for (name,) in found]
+
+    expressions = read_table(text).generated
+
+    assert expressions.get("s") is None or mentions_sensitive(str(expressions["s"]))
+    assert len(expressions) <= len(generated) or not generated
 
 
 @given(st.text(alphabet="ab \"'`[](),;-/*\n", max_size=200))

@@ -159,3 +159,21 @@ def test_the_schema_may_be_said(tmp_path: Path, name: str) -> None:
     result = ask(read_records, sqlite_workspace(tmp_path, TABLE), table=name)
 
     assert result.content.startswith("t: 1 record")
+
+
+def test_names_that_differ_for_sqlite_are_never_one(tmp_path: Path) -> None:
+    """A look-alike of a denied table, or of a column, opens nothing through a view."""
+    script = """
+    create table users (id integer primary key, name text, password text);
+    insert into users values (1, 'sesame', 'sesame');
+    create table "u\u017fers" (id integer primary key);
+    create view people as select name as n from users;
+    create view phrases as select password as p from users;
+    create table gc (password text, s text as (password || ''), "\u017f" text as ('x'));
+    insert into gc (password) values ('sesame');
+    """
+    workspace = sqlite_workspace(tmp_path, script)
+
+    for table in ("users", "u\u017fers", "people", "phrases", "gc"):
+        assert "sesame" not in everything(ask(read_records, workspace, table=table))
+    assert ask(read_records, workspace, table="u\u017fers").success
