@@ -11,7 +11,6 @@ extensions = [
     "myst_parser",
     "sphinx.ext.autodoc",
     "sphinx.ext.napoleon",
-    "sphinx_autodoc_typehints",
 ]
 exclude_patterns = ["_build"]
 
@@ -24,5 +23,3 @@ myst_heading_anchors = 3
 autodoc_member_order = "bysource"
 autodoc_typehints = "signature"
 autoclass_content = "class"
-always_document_param_types = False
-nitpicky = False

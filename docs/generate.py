@@ -16,7 +16,7 @@ import attrs
 
 from toolseam import Arg
 from toolseam._settings_keys import OperatorSettings, WorkspaceSettings
-from toolseam_builtin.workspace import HOST_FIELDS, Workspace
+from toolseam_builtin.workspace import Workspace
 
 PAGE = Path(__file__).parent / "reference" / "settings.md"
 MARK = "<!-- from here on: docs/generate.py -->\n"
@@ -65,51 +65,60 @@ def is_named(hint: Any) -> bool:  # noqa: ANN401 - any annotation
     return is_named(get_args(hint)[0]) if origin is Annotated else origin in {dict, Mapping}
 
 
-def rows(cls: Any, prefix: str, leave_out: frozenset[str]) -> Iterator[list[str]]:  # noqa: ANN401
-    """Give one row for each key of an attrs class, and for those of the classes below it."""
+def rows(cls: Any, prefix: str, *, operator: bool = False) -> Iterator[list[str]]:  # noqa: ANN401
+    """Give one row for each key of an attrs class, and for those of the classes below it.
+
+    A key that is not described is a fact that the host sets. Where `operator` is wanted, only the
+    keys that are his alone, else only the others.
+    """
     hints = get_type_hints(cls, include_extras=True)
     for field in attrs.fields(cls):
-        if field.name in leave_out:
-            continue
         hint, notes = hints[field.name], field.metadata
+        if bool(notes.get("operator")) is not operator:
+            continue
         described = [each.description for each in get_args(hint) if isinstance(each, Arg)]
         text = notes.get("text") or next(iter(described), "")
         key = prefix + field.name
         below = inner_class(hint)
         if below is not None:
-            yield from rows(below, f"{key}.<name>." if is_named(hint) else f"{key}.", frozenset())
+            yield from rows(below, f"{key}.<name>." if is_named(hint) else f"{key}.")
+            continue
+        if not text:
             continue
         bounds = f", {notes['ge']:,} to {notes['le']:,}" if "ge" in notes else ""
         yield [f"`{key}`", kind(hint) + bounds, default(field), text]
 
 
-def table(cls: Any, prefix: str = "", leave_out: frozenset[str] = frozenset()) -> str:  # noqa: ANN401
-    """Draw the keys of an attrs class as a Markdown table."""
-    head = [["key", "takes", "if absent", "what it says"], ["---"] * 4]
-    lines = [*head, *rows(cls, prefix, leave_out)]
-    return "\n".join("| " + " | ".join(cells) + " |" for cells in lines)
+def table(cells: Iterator[list[str]]) -> str:
+    """Draw rows of keys as a Markdown table."""
+    lines = [["key", "takes", "if absent", "what it says"], ["---"] * 4, *cells]
+    return "\n".join("| " + " | ".join(row) + " |" for row in lines)
 
 
 def page() -> str:
     """Make the page: what stands above the mark, and the tables."""
     above = PAGE.read_text(encoding="utf-8").split(MARK)[0]
-    described = frozenset({"workspace"})
     return f"""{above}{MARK}
 ## The operator's file
 
-{table(OperatorSettings)}
+{table(rows(OperatorSettings, ""))}
 
 ## The workspace file
 
 The same words mean the same; each can only narrow.
 
-{table(WorkspaceSettings, leave_out=described)}
+{table(rows(WorkspaceSettings, ""))}
 
 ### `[workspace]`
 
 What is here, for the builtin tools. Paths are relative to the folder.
 
-{table(Workspace, "workspace.", HOST_FIELDS)}
+{table(rows(Workspace, "workspace."))}
+
+The operator may say any of these too, in `[plugins.toolseam]` of his file, and then his word holds;
+some he alone may say:
+
+{table(rows(Workspace, "plugins.toolseam.", operator=True))}
 """
 
 
