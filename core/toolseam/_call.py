@@ -15,6 +15,7 @@ from toolseam._trace import LOGGER
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from toolseam._approval import Approval
     from toolseam._binding import BoundTool
     from toolseam._conversation import Conversation
     from toolseam._result import ToolResult
@@ -24,6 +25,7 @@ class Call:
     """One attempt on its way through the seam; a class attribute is what holds until it is set."""
 
     tool: BoundTool | None = None
+    approval: Approval | None = None
     arguments: bytes | None = None
     value: Any = None
     repairs: tuple[str, ...] = ()

@@ -60,9 +60,9 @@ def _said(call: Call, tool: BoundTool) -> tuple[bool, str]:
     return False, result.content
 
 
-def consent(call: Call, approval: Approval | None) -> ToolResult | None:
-    """Return a refusal unless `approval` is for exactly this call; use it up."""
-    tool = cast("BoundTool", call.tool)
+def consent(call: Call) -> ToolResult | None:
+    """Return a refusal unless the approval is for exactly this call; use it up."""
+    tool, approval = cast("BoundTool", call.tool), call.approval
     if type(approval) is not Approval:
         message = f"{tool.name} needs a person's approval, and none was given."
         return refusal(ErrorCode.APPROVAL_DENIED, message)

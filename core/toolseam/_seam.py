@@ -29,12 +29,13 @@ from toolseam._workers import Busy, Job
 from toolseam._wrappers import athrough, through
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from toolseam._approval import Approval
     from toolseam._conversation import Conversation
 
 _TURN_S = 0.005
+
 
 def perform(
     conversation: Conversation,
@@ -47,9 +48,10 @@ def perform(
 ) -> Raw:
     """Make one call from synchronous code and return its finished attempt; see §5."""
     call = Call(conversation, name, wire=wire)
-    refused = _admit(call, name, arguments, approval)
+    refused = _admit(call, name, arguments)
     if refused is not None:
         return _finish(call, refused)
+    call.approval = approval
     tool = cast("BoundTool", call.tool)
     seconds = tool.timeout_s if timeout is None else timeout
     if seconds is None and not tool.is_async:
@@ -74,9 +76,10 @@ async def aperform(
 ) -> Raw:
     """Make one call from an event loop, which never blocks; the same rules as `perform`."""
     call = Call(conversation, name, wire=wire)
-    refused = _admit(call, name, arguments, approval)
+    refused = _admit(call, name, arguments)
     if refused is not None:
         return _finish(call, refused)
+    call.approval = approval
     tool = cast("BoundTool", call.tool)
     seconds = tool.timeout_s if timeout is None else timeout
     task = asyncio.current_task()
@@ -87,10 +90,12 @@ async def aperform(
                 result = await _in_task(call, tool, seconds)
             else:
                 result = await _in_place(call, tool, task)
-        elif tool.spec.inline and seconds is None:
+        elif tool.spec.inline and seconds is None and not tool.requires_approval:
             result = _run(call, tool)
         else:
-            result = await _in_thread(call, tool, seconds or conversation.state.timeout_s)
+            seconds = conversation.state.timeout_s if seconds is None else seconds
+            call.deadline = monotonic() + seconds
+            result = await _in_thread(call, lambda: _run(call, tool), seconds)
     except BaseException as error:  # noqa: BLE001 - every outcome becomes a step
         return _failed(call, error, host_cancelled=_rose(task, cancels))
     if task is not None and task.cancelling() > cancels:
@@ -105,7 +110,7 @@ def admitted_call(
 ) -> tuple[Call, ToolResult | None]:
     """Return a call that was taken as far as its approval, and the refusal that it met."""
     call = Call(conversation, name, wire=False)
-    return call, _judge_arguments(call, name, arguments)
+    return call, _admit(call, name, arguments)
 
 
 def _rose(task: asyncio.Task[Any] | None, before: int) -> bool:
@@ -115,18 +120,8 @@ def _rose(task: asyncio.Task[Any] | None, before: int) -> bool:
 # -- admission ---------------------------------------------------------------------------------
 
 
-def _admit(
-    call: Call, name: object, arguments: object, approval: Approval | None
-) -> ToolResult | None:
-    """Take the steps before the tool runs, in the order of §5; a result is a refusal."""
-    refused = _judge_arguments(call, name, arguments)
-    if refused is not None:
-        return refused
-    tool = cast("BoundTool", call.tool)
-    return consent(call, approval) if tool.requires_approval else None
-
-
-def _judge_arguments(call: Call, name: object, arguments: object) -> ToolResult | None:
+def _admit(call: Call, name: object, arguments: object) -> ToolResult | None:
+    """Take the steps that run no plugin code, in the order of §5; a result is a refusal."""
     conversation = call.conversation
     tool = conversation.admitted(name) if type(name) is str else None
     if tool is None:
@@ -147,12 +142,12 @@ def _judge_arguments(call: Call, name: object, arguments: object) -> ToolResult 
 
 def _run(call: Call, tool: BoundTool) -> ToolResult:
     """Call a sync tool's hook, once, here; judge what it returns."""
-    if tool.reads:
+    if not tool.requires_approval:  # every write requires it
         return _run_once(call, tool)
     if not tool.turn.acquire(timeout=call.conversation.state.timeout_s):
         return _busy()
     try:
-        return _taking_turns(call, tool) or _run_once(call, tool)
+        return _taking_turns(call, tool) or consent(call) or _run_once(call, tool)
     except BaseException as error:
         broken = as_broken(error)
         if broken is None:
@@ -165,7 +160,7 @@ def _run(call: Call, tool: BoundTool) -> ToolResult:
 
 async def _arun(call: Call, tool: BoundTool) -> ToolResult:
     """Await an async tool's hook, once, here; judge what it returns."""
-    if tool.reads:
+    if not tool.requires_approval:
         return await _arun_once(call, tool)
     until = monotonic() + call.conversation.state.timeout_s
     # A lock that a thread of another loop may hold can only be asked, never waited for.
@@ -174,7 +169,8 @@ async def _arun(call: Call, tool: BoundTool) -> ToolResult:
             return _busy()
         await asyncio.sleep(_TURN_S)
     try:
-        return _taking_turns(call, tool) or await _arun_once(call, tool)
+        refused = _taking_turns(call, tool) or await _aconsent(call)
+        return refused or await _arun_once(call, tool)
     except BaseException as error:
         broken = as_broken(error)
         if broken is None:
@@ -183,6 +179,11 @@ async def _arun(call: Call, tool: BoundTool) -> ToolResult:
         raise broken from None
     finally:
         tool.turn.release()
+
+
+async def _aconsent(call: Call) -> ToolResult | None:
+    """Ask in a thread: a preview may wait for a database, and the loop must not."""
+    return await _in_thread(call, lambda: consent(call), call.conversation.state.timeout_s)
 
 
 def _taking_turns(call: Call, tool: BoundTool) -> ToolResult | None:
@@ -352,12 +353,11 @@ async def _in_task(call: Call, tool: BoundTool, seconds: float) -> ToolResult:
     return cast("ToolResult", result)
 
 
-async def _in_thread(call: Call, tool: BoundTool, seconds: float) -> ToolResult:
-    """Run a sync tool in a worker thread while the loop goes on."""
+async def _in_thread(call: Call, run: Callable[[], Any], seconds: float) -> Any:  # noqa: ANN401
+    """Run what may wait in a worker thread while the loop goes on."""
     loop = asyncio.get_running_loop()
-    call.deadline = monotonic() + seconds
     try:
-        job = call.conversation.state.workers.submit(lambda: _run(call, tool))
+        job = call.conversation.state.workers.submit(run)
     except Busy:
         return _busy()
     ready = loop.create_future()
@@ -379,7 +379,7 @@ async def _in_thread(call: Call, tool: BoundTool, seconds: float) -> ToolResult:
         raise
     if job.error is not None:
         raise job.error
-    return cast("ToolResult", job.value)
+    return job.value
 
 
 def _settle(ready: asyncio.Future[None]) -> None:
