@@ -53,13 +53,12 @@ class ArgumentReader:
         schema: a closed schema, from `close` or `schema_of`.
     """
 
-    __slots__ = ("_defaults", "_fills", "_integers", "_is_valid", "_judge", "_keys", "_root")
+    __slots__ = ("_defaults", "_fills", "_integers", "_is_valid", "_judge", "_root")
 
     def __init__(self, schema: dict[str, Any]) -> None:
         self._judge = validator_for(schema)
         self._is_valid = self._judge.is_valid
         self._root = nodes_of(schema)
-        self._keys = frozenset(self._root.properties)
         self._defaults = tuple(self._root.defaults)
         self._fills = self._root.fills
         self._integers = self._root.has_integers
@@ -73,20 +72,20 @@ class ArgumentReader:
 
         The error names path and rule, also in its metadata, and never quotes a value.
         """
-        # Known keys and scalars are what nearly every call brings. They cannot be deep, cyclic or
-        # foreign, nor hold a float that an integer was meant by. All else goes the long way.
+        # Scalars alone are what nearly every call brings. They cannot be deep, cyclic or foreign,
+        # nor hold a float that an integer was meant by, and a copy of the dict shares nothing
+        # that could change. All else goes the long way.
         kind = type(raw)  # pyright: ignore[reportUnknownVariableType]
         if kind is dict:
-            keys = self._keys
-            for key, held in raw.items():
-                if type(held) not in _FINAL or key not in keys:
+            value = raw.copy()
+            for held in value.values():
+                if type(held) not in _FINAL:
                     break
             else:
                 try:
-                    text = orjson.dumps(raw, option=_EXACT)
+                    text = orjson.dumps(value, option=_EXACT)
                 except TypeError:  # a lone surrogate, a key of its own type, a long integer
                     return self._read(raw)
-                value = orjson.loads(text)
                 if self._is_valid(value) and len(text) <= ARGUMENT_BYTES:
                     if self._defaults:
                         text = self._filled(value, text)

@@ -33,13 +33,15 @@ class Call:
     abandoned = False
     ran = False
     reason: str | None = None
+    wire = False
 
     def __init__(self, conversation: Conversation, name: object, *, wire: bool) -> None:
         self.started = perf_counter_ns()
         self.conversation = conversation
         self.given_name = name
-        self.wire = wire
         self.number = conversation.trace.next_number()
+        if wire:
+            self.wire = True
 
 
 def given_to(call: Call, tool: BoundTool) -> Any:  # noqa: ANN401
