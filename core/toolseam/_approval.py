@@ -72,7 +72,7 @@ def preview_lines(text: str) -> tuple[tuple[str, ...], bool]:
     return tuple(shown), cut
 
 
-def digest(  # noqa: PLR0913 - the digest is over all of these
+def digest(
     tool: BoundTool,
     arguments: bytes,
     lines: Sequence[str],

@@ -13,8 +13,8 @@ import pluggy
 
 from toolseam._errors import LoadError, ToolseamError
 from toolseam._hooks import PROJECT, ToolHooks
-from toolseam._judgement import Broken, dispose, fault_of
 from toolseam._jsontext import decode
+from toolseam._judgement import Broken, dispose, fault_of
 from toolseam._loading import contract_fault
 from toolseam._run_only import peek
 from toolseam._spec import ToolSpec

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from toolseam._approval import Approval
 from toolseam._binding import BoundTool
+from toolseam._context import Actor
 from toolseam._conversation import Conversation
 from toolseam._discovery import discover
 from toolseam._errors import ErrorCode, LoadError, publish
@@ -24,7 +25,6 @@ from toolseam._state import HostState
 from toolseam._text import short
 from toolseam._trace import LOGGER, RunTrace
 from toolseam._wrappers import HostPlugins
-from toolseam._context import Actor
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -68,7 +68,7 @@ class Host:
         self._build(coded_settings(settings), None, tools, plugins, plugin_settings)
 
     @classmethod
-    def load(  # noqa: PLR0913 - each of them is the operator's word
+    def load(
         cls,
         folder: str | os.PathLike[str] | None = None,
         *,

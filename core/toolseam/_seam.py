@@ -15,7 +15,7 @@ from toolseam._bounds import bound_result
 from toolseam._call import Call, Refused, context_of, given_to
 from toolseam._consent import consent
 from toolseam._conversation import WITHDRAWN, withdrawn
-from toolseam._errors import ContractViolation, ErrorCode, SettingsError
+from toolseam._errors import ErrorCode, SettingsError
 from toolseam._jsontext import decode
 from toolseam._judgement import Broken, as_broken
 from toolseam._levels import Zone

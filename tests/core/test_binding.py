@@ -5,8 +5,8 @@ from typing import Any
 
 import attrs
 import pytest
-from support.tools import Counted, fine, plugin, spec
 
+from support.tools import Counted, fine, plugin, spec
 from toolseam import Host, ToolResult, ToolSpec, hookimpl
 from toolseam._binding import BoundTool, bind
 from toolseam._errors import LoadError, SpecError

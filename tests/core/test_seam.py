@@ -6,8 +6,8 @@ from typing import Any
 
 import attrs
 import pytest
-from support.tools import ADA, Counted, CountedAsync, approved, fine, plugin
 
+from support.tools import ADA, Counted, CountedAsync, approved, fine, plugin
 from toolseam import (
     Actor,
     ContractViolation,
@@ -633,7 +633,7 @@ def test_the_logger_is_silent_by_itself() -> None:
     assert any(isinstance(handler, logging.NullHandler) for handler in handlers)
 
 
-@pytest.mark.parametrize("error", [TimeoutError("CAN"), asyncio.TimeoutError()])
+@pytest.mark.parametrize("error", [TimeoutError("CAN"), TimeoutError()])
 def test_a_timeout_error_is_a_timeout(error: Exception, way: str, kind: type[Counted]) -> None:
     """TimeoutError means timeout, without the text of whoever raised it (P07 f)."""
     _, result, step = run(kind(raises(lambda: error)), way)

@@ -5,8 +5,8 @@ import attrs
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support.tools import spec
 
+from support.tools import spec
 from toolseam import DataClass, Effect, ToolSpec, Zone
 from toolseam._errors import SpecError
 from toolseam._spec import is_tool_name

@@ -4,8 +4,8 @@ from collections.abc import Callable, Generator
 from typing import Any
 
 import pytest
-from support.tools import ADA, Counted, CountedAsync, approved, fine, plugin
 
+from support.tools import ADA, Counted, CountedAsync, approved, fine, plugin
 from toolseam import ContractViolation, ErrorCode, Host, ToolError, ToolResult, hookimpl
 from toolseam._errors import LoadError
 
