@@ -1,0 +1,561 @@
+import asyncio
+import threading
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from support.tools import ADA, Counted, CountedAsync, approved, fine, plugin
+
+from toolseam import Actor, Host, ToolError, ToolResult
+
+MAY_APPLY = "may still apply"
+
+
+def until(true: Callable[[], Any], seconds: float = 5.0) -> bool:
+    """Wait until something is true."""
+    end = time.monotonic() + seconds
+    while not true():
+        if time.monotonic() > end:
+            return False
+        time.sleep(0.005)
+    return True
+
+
+@pytest.fixture
+def gate() -> Iterator[threading.Event]:
+    """What a blocking tool waits for; opened at the end, so that no thread is left."""
+    event = threading.Event()
+    yield event
+    event.set()
+
+
+def blocking(gate: threading.Event, runs: list[int], **spec: Any) -> Any:
+    """Return a sync tool that waits for the gate."""
+
+    def execute(arguments: object) -> ToolResult:
+        runs.append(1)
+        gate.wait(10)
+        return fine()
+
+    return plugin(execute, **spec)
+
+
+def late_notes(host: Host) -> list[str]:
+    """Return the texts of the host's late notes."""
+    return [note.text for note in host._trace.notes if note.kind == "late"]
+
+
+@pytest.mark.parametrize("how", ["call", "acall"])
+def test_an_overrunning_sync_tool_is_left_to_itself(how: str, gate: threading.Event) -> None:
+    """timeout for the caller; its late value is dropped, its late end is a note of the trace."""
+    runs: list[int] = []
+    host = Host(tools=[blocking(gate, runs)])
+
+    began = time.monotonic()
+    if how == "call":
+        result = host.call("probe", timeout=0.05)
+    else:
+        result = asyncio.run(host.acall("probe", timeout=0.05))
+
+    assert time.monotonic() - began < 2
+    assert result.failure.code == "timeout"  # type: ignore[union-attr]
+    assert MAY_APPLY not in result.content
+    assert not late_notes(host)
+    gate.set()
+    assert until(lambda: late_notes(host))
+    assert late_notes(host) == ["finished after it was given up"]
+    assert (len(host.steps), host.steps[0].status, runs) == (1, "timeout", [1])
+
+
+@pytest.mark.parametrize("how", ["call", "acall"])
+@pytest.mark.parametrize("kind", ["sync", "async"])
+def test_an_overrunning_write_may_still_apply(
+    how: str, kind: str, gate: threading.Event
+) -> None:
+    """The text says so, and the effect is unknown (decisions)."""
+
+    async def sleep(arguments: object) -> ToolResult:
+        await asyncio.sleep(10)
+        return fine()
+
+    tool = blocking(gate, []) if kind == "sync" else plugin(sleep)
+    host = Host(tools=[tool], settings={"tools": {"probe": {"effect": "unknown"}}, "enable": []})
+    approval = approved(host, "probe")
+
+    if how == "call":
+        result = host.call("probe", actor=ADA, approval=approval, timeout=0.1)
+    else:
+        result = asyncio.run(host.acall("probe", actor=ADA, approval=approval, timeout=0.1))
+
+    assert result.failure.code == "timeout"  # type: ignore[union-attr]
+    assert MAY_APPLY in result.content
+    assert host.steps[-1].effect == "unknown"
+
+
+def test_the_tools_own_deadline_holds() -> None:
+    """timeout_s of the specification is an explicit deadline, which the context shows."""
+    seen: list[float | None] = []
+
+    def execute(arguments: object, context: Any) -> ToolResult:
+        seen.append(context.deadline - time.monotonic())
+        return fine()
+
+    host = Host(tools=[plugin(execute, timeout_s=20), plugin(execute, name="other", timeout_s=20)])
+    host.call("probe")
+    host.call("other", timeout=5)
+
+    assert 19 < (seen[0] or 0) <= 20
+    assert 4 < (seen[1] or 0) <= 5
+
+
+def test_without_a_deadline_a_sync_call_stays_in_its_thread() -> None:
+    """A thread hop would cost a hundred times the seam, and there is no deadline to show."""
+    seen: list[Any] = []
+
+    def execute(arguments: object, context: Any) -> ToolResult:
+        seen.extend([threading.get_ident(), context.deadline, context.cancelled()])
+        return fine()
+
+    Host(tools=[plugin(execute)]).call("probe")
+
+    assert seen == [threading.get_ident(), None, False]
+
+
+def test_a_tool_can_ask_whether_anybody_waits(gate: threading.Event) -> None:
+    """cancelled() turns true when the caller gives up."""
+    seen: list[bool] = []
+
+    def execute(arguments: object, context: Any) -> ToolResult:
+        seen.append(context.cancelled())
+        gate.wait(10)
+        seen.append(context.cancelled())
+        return fine()
+
+    host = Host(tools=[plugin(execute)])
+    host.call("probe", timeout=0.05)
+    gate.set()
+
+    assert until(lambda: len(seen) == 2)
+    assert seen == [False, True]
+
+
+@pytest.mark.parametrize("timeout", [0, -1.0])
+def test_a_deadline_that_has_passed_is_a_timeout(timeout: float, gate: threading.Event) -> None:
+    """Zero is no word for endless."""
+    host = Host(tools=[blocking(gate, [])])
+
+    assert host.call("probe", timeout=timeout).failure.code == "timeout"  # type: ignore[union-attr]
+    found = asyncio.run(host.acall("probe", timeout=timeout))
+    assert found.failure.code == "timeout"  # type: ignore[union-attr]
+
+
+def test_what_was_given_up_in_the_queue_never_runs(gate: threading.Event) -> None:
+    """A call whose deadline passed before a thread was free has no effect, then or later."""
+    runs: list[int] = []
+    waiting = Counted(fine, name="late")
+    host = Host(tools=[blocking(gate, runs), waiting], settings={"limits": {"threads": 1}})
+
+    host.call("probe", timeout=0.05)
+    assert host.call("late", timeout=0.05).failure.code == "timeout"  # type: ignore[union-attr]
+    gate.set()
+    assert until(lambda: late_notes(host))
+
+    assert host.call("late", timeout=5).success
+    assert waiting.count == 1
+
+
+@pytest.mark.parametrize("kind", ["sync", "async"])
+def test_a_write_given_up_while_it_waited_for_its_turn_never_runs(
+    kind: str, gate: threading.Event
+) -> None:
+    """The caller was told that nothing happened, and nothing does."""
+    runs: list[int] = []
+
+    async def wait(arguments: object) -> ToolResult:
+        runs.append(1)
+        while not gate.is_set():
+            await asyncio.sleep(0.005)
+        return fine()
+
+    tool = blocking(gate, runs, effect="unknown") if kind == "sync" else plugin(
+        wait, effect="unknown"
+    )
+    host = Host(tools=[tool])
+    first, second = approved(host, "probe"), approved(host, "probe")
+    thread = threading.Thread(
+        target=lambda: host.call("probe", actor=ADA, approval=first, timeout=10)
+    )
+    thread.start()
+    assert until(lambda: runs)
+
+    result = host.call("probe", actor=ADA, approval=second, timeout=0.05)
+    gate.set()
+    thread.join()
+    time.sleep(0.05)
+
+    assert result.failure.code == "timeout"  # type: ignore[union-attr]
+    assert MAY_APPLY not in result.content
+    assert host.steps[0].effect == "none"
+    assert runs == [1]
+
+
+@pytest.mark.parametrize("how", ["call", "acall"])
+def test_a_full_house_is_unavailable(how: str, gate: threading.Event) -> None:
+    """reason busy and retriable; an abandoned thread counts until it ends."""
+    runs: list[int] = []
+    limits = {"threads": 1, "waiting": 0}
+    host = Host(tools=[blocking(gate, runs), Counted(fine, name="other")], settings={"limits": limits})
+    host.call("probe", timeout=0.05)
+
+    def ask() -> ToolResult:
+        if how == "call":
+            return host.call("other", timeout=5)
+        return asyncio.run(host.acall("other"))
+
+    busy = ask()
+    assert (busy.failure.code, busy.metadata["reason"]) == ("unavailable", "busy")  # type: ignore[union-attr]
+    assert busy.failure.retriable  # type: ignore[union-attr]
+    gate.set()
+    assert until(lambda: ask().success)
+
+
+def test_the_default_deadline_of_acall_is_watched_in_place() -> None:
+    """limits.timeout_s ends an async tool in the caller's own task, which lives on."""
+
+    async def execute(arguments: object) -> ToolResult:
+        await asyncio.sleep(30)
+        return fine()
+
+    host = Host(tools=[plugin(execute)], settings={"limits": {"timeout_s": 0.1}})
+
+    async def main() -> tuple[ToolResult, int]:
+        result = await host.acall("probe")
+        await asyncio.sleep(0)
+        task = asyncio.current_task()
+        return result, 0 if task is None else task.cancelling()
+
+    began = time.monotonic()
+    result, cancelling = asyncio.run(main())
+
+    assert result.failure.code == "timeout"  # type: ignore[union-attr]
+    assert cancelling == 0
+    assert time.monotonic() - began < 2
+
+
+def test_a_tool_that_swallows_the_watch_has_timed_out_all_the_same() -> None:
+    """A value that comes after the deadline is dropped."""
+
+    async def execute(arguments: object) -> ToolResult:
+        try:
+            await asyncio.sleep(30)
+        except asyncio.CancelledError:
+            pass
+        return fine()
+
+    host = Host(tools=[plugin(execute)], settings={"limits": {"timeout_s": 0.1}})
+
+    assert asyncio.run(host.acall("probe")).failure.code == "timeout"  # type: ignore[union-attr]
+
+
+def test_a_sync_tool_has_the_default_deadline_in_acall(gate: threading.Event) -> None:
+    """From a loop nothing is waited for without an end."""
+    host = Host(tools=[blocking(gate, [])], settings={"limits": {"timeout_s": 0.05}})
+
+    assert asyncio.run(host.acall("probe")).failure.code == "timeout"  # type: ignore[union-attr]
+
+
+def test_nested_async_calls_leave_no_cancellation_behind() -> None:
+    """A call inside a call is cancelled once, not twice, when the time is over."""
+
+    async def inner(arguments: object) -> ToolResult:
+        await asyncio.sleep(30)
+        return fine()
+
+    async def outer(arguments: object, context: Any) -> ToolResult:
+        await context.acall("inner")
+        return fine()
+
+    tools = [plugin(inner, name="inner"), plugin(outer)]
+    host = Host(tools=tools, settings={"limits": {"timeout_s": 0.1}})
+
+    async def main() -> tuple[ToolResult, int]:
+        result = await host.acall("probe", actor=ADA)
+        for _ in range(3):
+            await asyncio.sleep(0)
+        task = asyncio.current_task()
+        return result, 0 if task is None else task.cancelling()
+
+    result, cancelling = asyncio.run(main())
+
+    assert result.failure.code == "timeout"  # type: ignore[union-attr]
+    assert cancelling == 0
+
+
+def test_an_async_tool_is_not_waited_for() -> None:
+    """Under an explicit deadline one that resists is left in its task, and noted when it ends."""
+
+    async def execute(arguments: object) -> ToolResult:
+        end = time.monotonic() + 0.3
+        while time.monotonic() < end:
+            try:
+                await asyncio.sleep(0.02)
+            except asyncio.CancelledError:
+                pass
+        return fine()
+
+    host = Host(tools=[plugin(execute)])
+
+    async def main() -> tuple[ToolResult, float]:
+        began = time.monotonic()
+        result = await host.acall("probe", timeout=0.05)
+        took = time.monotonic() - began
+        await asyncio.sleep(0.4)
+        return result, took
+
+    result, took = asyncio.run(main())
+
+    assert result.failure.code == "timeout"  # type: ignore[union-attr]
+    assert took < 0.2
+    assert late_notes(host) == ["finished after it was given up"]
+
+
+def test_an_async_tool_under_a_sync_deadline_is_cancelled() -> None:
+    """call with a timeout ends the tool at its deadline, in the thread where its loop runs."""
+    ended: list[str] = []
+
+    async def execute(arguments: object) -> ToolResult:
+        try:
+            await asyncio.sleep(30)
+        except asyncio.CancelledError:
+            ended.append("cancelled")
+            raise
+        return fine()
+
+    host = Host(tools=[plugin(execute)])
+    result = host.call("probe", timeout=0.1)
+
+    assert result.failure.message == "probe did not answer within 0.1 s."  # type: ignore[union-attr]
+    assert until(lambda: ended)
+
+
+@pytest.mark.parametrize("how", ["call", "acall"])
+def test_a_late_breach_is_still_a_breach(how: str, gate: threading.Event) -> None:
+    """What a write returns too late is judged, named and withdrawn."""
+
+    def execute(arguments: object) -> Any:
+        gate.wait(10)
+
+    host = Host(tools=[plugin(execute, effect="unknown")])
+    approval = approved(host, "probe")
+    if how == "call":
+        host.call("probe", actor=ADA, approval=approval, timeout=0.05)
+    else:
+        asyncio.run(host.acall("probe", actor=ADA, approval=approval, timeout=0.05))
+    gate.set()
+
+    assert until(lambda: host.violations)
+    assert host.call("probe", actor=ADA).metadata["reason"] == "withdrawn"
+    assert len(host.violations) == 1
+
+
+# -- what the context lends --------------------------------------------------------------------
+
+
+def chain(depth: list[str]) -> Any:
+    """Return a tool that calls itself through its context as long as it may."""
+
+    def execute(arguments: object, context: Any) -> ToolResult:
+        depth.append(context.run_id)
+        result = context.call("probe")
+        return fine() if result.success else result
+
+    return plugin(execute)
+
+
+def test_tools_call_tools_three_deep() -> None:
+    """The fourth level is refused, in the caller's run and with a step of its own."""
+    depth: list[str] = []
+    session = Host(tools=[chain(depth)]).session(actor=ADA)
+
+    result = session.call("probe")
+
+    assert result.metadata["reason"] == "depth"
+    assert len(depth) == 4
+    assert set(depth) == {session.run_id}
+    assert len({step.id for step in session.steps}) == 5
+
+
+def test_a_nested_call_has_the_callers_rights_and_no_more() -> None:
+    """Same actor and allow-list; a write has nobody's approval there."""
+
+    def execute(arguments: object, context: Any) -> ToolResult:
+        codes = [context.call(name).failure.code for name in ("hidden", "admin", "write")]
+        return ToolResult.text(" ".join(codes))
+
+    tools = [
+        plugin(execute),
+        Counted(fine, name="hidden"),
+        Counted(fine, name="admin", requires_admin=True),
+        Counted(fine, name="write", effect="unknown"),
+    ]
+    host = Host(tools=tools)
+    session = host.session(actor=Actor("bob"), tools=["probe", "admin", "write"])
+
+    assert session.call("probe").content == "permission_denied permission_denied approval_denied"
+    assert [t.count for t in tools[1:]] == [0, 0, 0]
+
+
+def test_an_async_tool_awaits_another() -> None:
+    """acall of the context stays in the caller's run too."""
+
+    async def execute(arguments: object, context: Any) -> ToolResult:
+        return await context.acall("inner")
+
+    host = Host(tools=[plugin(execute), CountedAsync(fine, name="inner")])
+    session = host.session(actor=ADA)
+
+    assert asyncio.run(session.acall("probe")).content == "fine"
+    assert [s.tool for s in session.steps] == ["inner", "probe"]
+
+
+class Connection:
+    """Something that must be opened once and closed."""
+
+    def __init__(self, log: list[str], name: str, *, fails: bool = False) -> None:
+        self._log, self._name, self._fails = log, name, fails
+        log.append(f"open {name}")
+
+    def close(self) -> None:
+        """Close it, or fail to."""
+        self._log.append(f"close {self._name}")
+        if self._fails:
+            raise OSError("cannot close")
+
+
+def test_a_resource_is_opened_once_and_closed_with_the_host() -> None:
+    """Under concurrency there is one; the last opened is closed first, a failure stops nobody."""
+    log: list[str] = []
+
+    def execute(arguments: object, context: Any) -> ToolResult:
+        def slow() -> Connection:
+            time.sleep(0.05)
+            return Connection(log, "a", fails=True)
+
+        first = context.resource("a", slow)
+        assert context.resource("a", slow) is first
+        return fine()
+
+    def second(arguments: object, context: Any) -> ToolResult:
+        context.resource("b", lambda: Connection(log, "b"))
+        context.resource("plain", lambda: object())
+        return fine()
+
+    with Host(tools=[plugin(execute), plugin(second, name="second")]) as host:
+        threads = [threading.Thread(target=host.call, args=("probe",)) for _ in range(8)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        host.call("second")
+        assert log == ["open a", "open b"]
+
+    assert log == ["open a", "open b", "close b", "close a"]
+
+
+def test_an_opener_that_fails_is_asked_again() -> None:
+    """What could not be opened is not remembered."""
+    tries: list[int] = []
+
+    def execute(arguments: object, context: Any) -> ToolResult:
+        def opener() -> str:
+            tries.append(1)
+            if len(tries) == 1:
+                raise ToolError("The database is down.", "unavailable")
+            return "open"
+
+        return ToolResult.text(context.resource("a", opener))
+
+    host = Host(tools=[plugin(execute)])
+
+    assert host.call("probe").failure.code == "unavailable"  # type: ignore[union-attr]
+    assert host.call("probe").content == "open"
+
+
+def test_one_slow_opener_does_not_hold_up_another(gate: threading.Event) -> None:
+    """Each key has a turn of its own."""
+    started = threading.Event()
+
+    def slow(arguments: object, context: Any) -> ToolResult:
+        def opener() -> str:
+            started.set()
+            gate.wait(10)
+            return "slow"
+
+        return ToolResult.text(context.resource("slow", opener))
+
+    def quick(arguments: object, context: Any) -> ToolResult:
+        return ToolResult.text(context.resource("quick", lambda: "quick"))
+
+    host = Host(tools=[plugin(slow), plugin(quick, name="quick")])
+    thread = threading.Thread(target=host.call, args=("probe",))
+    thread.start()
+    started.wait(5)
+
+    assert host.call("quick", timeout=2).content == "quick"
+    gate.set()
+    thread.join()
+
+
+def test_a_secret_is_what_the_operator_granted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Mapped to a variable and set: its value; else unavailable, naming neither."""
+    monkeypatch.setenv("ACME_TOKEN", "canary-value")
+    monkeypatch.delenv("ACME_EMPTY", raising=False)
+
+    def execute(arguments: dict[str, Any], context: Any) -> ToolResult:
+        return ToolResult.text(str(len(context.secret(arguments["name"]))))
+
+    schema = {"properties": {"name": {"type": "string"}}}
+    host = Host(
+        tools=[plugin(execute, parameters=schema)],
+        settings={"secrets": {"token": "ACME_TOKEN", "empty": "ACME_EMPTY"}},
+    )
+
+    assert host.call("probe", {"name": "token"}).content == "12"
+    for name in ("empty", "other"):
+        result = host.call("probe", {"name": name})
+        assert (result.failure.code, result.metadata["reason"]) == ("unavailable", "no_secret")  # type: ignore[union-attr]
+        assert "ACME" not in result.content
+
+
+def test_progress_is_a_live_note() -> None:
+    """Shown at once, bounded, and no step."""
+
+    def execute(arguments: object, context: Any) -> ToolResult:
+        context.progress(1, 3, "x" * 5_000 + "\x1b")
+        return fine()
+
+    host = Host(tools=[plugin(execute)])
+    told: list[Any] = []
+    host.listen(told.append)
+    host.call("probe")
+
+    note = told[0]
+    assert (note.kind, note.tool, note.done, note.total) == ("progress", "probe", 1, 3)
+    assert len(note.text) <= 200
+    assert len(host.steps) == 1
+
+
+def test_the_call_id_is_the_steps_id() -> None:
+    """An idempotency key that the trace knows."""
+    seen: list[str] = []
+
+    def execute(arguments: object, context: Any) -> ToolResult:
+        seen.append(context.call_id)
+        context.logger.warning("hello")
+        return fine()
+
+    host = Host(tools=[plugin(execute)])
+    host.call("probe")
+
+    assert seen == [host.steps[0].id]
