@@ -78,7 +78,7 @@ def make_environment(folder: Path, projects: Iterable[str]) -> Environment:
         made.mkdir()
     here = sysconfig.get_path("purelib")
     (environment.site / "running.pth").write_text(f"import site; site.addsitedir({here!r})\n")
-    installed = []
+    installed: list[Path] = []
     for name in projects:
         wheel = build_wheel(PROJECTS / name, wheels)
         if name in UNPACKED:
@@ -86,18 +86,22 @@ def make_environment(folder: Path, projects: Iterable[str]) -> Environment:
                 archive.extractall(environment.site)
         else:
             installed.append(wheel)
+    if installed:
+        install(environment, *installed)
+    return environment
+
+
+def install(environment: Environment, *wheels: Path) -> None:
+    """Let pip install wheels there, from files alone."""
     pip = next((Path(ensurepip.__file__).parent / "_bundled").glob("pip-*.whl"))
+    words = ("install", "--quiet", "--no-index", "--no-deps", "--no-compile")
     done = subprocess.run(
-        [
-            *(environment.python, pip / "pip", "install", "--quiet", "--no-index", "--no-deps"),
-            *("--no-compile", "--disable-pip-version-check", *installed),
-        ],
+        [environment.python, pip / "pip", *words, "--disable-pip-version-check", *wheels],
         capture_output=True,
         text=True,
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    return environment
 
 
 def probe(

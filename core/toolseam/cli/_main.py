@@ -88,6 +88,11 @@ def _run(words: Sequence[str]) -> int:
         return 0
     command = import_module(f"toolseam.cli._{options.command}")
     try:
+        os.getcwd()  # noqa: PTH109 - `pathlib` costs a bare start
+    except OSError:
+        complain("the current folder cannot be read; it may have been deleted")
+        return USAGE
+    try:
         code: int = command.main(options)
     except Exception as error:
         from toolseam._errors import ToolseamError  # imports enum: only when something is wrong

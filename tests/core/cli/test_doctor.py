@@ -1,0 +1,102 @@
+from pathlib import Path
+
+import pytest
+
+from support.commands import documented, on_terminal, toolseam
+from support.dist_info import tools, write_dist
+from support.lab import Lab
+
+DOCTOR = documented("doctor")
+
+
+def test_a_healthy_workspace_passes(workspace: Path) -> None:
+    """With nothing wrong it exits with 0 and names interpreter, plugins and database."""
+    ran = toolseam("doctor", cwd=workspace)
+
+    assert ran.code == 0
+    assert "✓ SQLite" in ran.out
+    assert "✓ read_records" in ran.out
+    assert "1 readable table" in ran.out
+    assert ran.out.endswith("All is well.\n")
+
+
+def test_json_is_as_documented(workspace: Path) -> None:
+    """`--json` holds every check, every record and what is not offered."""
+    ran = toolseam("doctor", "--json", cwd=workspace)
+
+    DOCTOR.validate(ran.json)
+    documented("list").validate(ran.json["records"])
+    assert ran.json["ok"] is True
+    assert ran.json["zone"] == "external_global"
+    withheld = {each["name"]: each for each in ran.json["not_offered"]}
+    assert withheld["get_env"]["reason"] == "data_class"
+    assert "zone" in withheld["get_env"]["setting"]
+
+
+def test_a_broken_plugin_is_a_fault(workspace: Path, trusted_lab: Lab) -> None:
+    """A trusted plugin that does not load fails the examination, and nothing else suffers."""
+    (trusted_lab.folder / "acme_writer.py").write_text("raise SystemExit\n")
+
+    ran = toolseam("doctor", "--json", cwd=workspace, environ=trusted_lab.environ)
+
+    faults = [check for check in ran.json["checks"] if check["mark"] == "fault"]
+    assert ran.code == 1
+    assert [fault["name"] for fault in faults] == ["writes"]
+    assert "SystemExit" in faults[0]["text"]
+
+
+def test_an_untrusted_plugin_is_a_note(workspace: Path, lab: Lab) -> None:
+    """What the operator has not named is his choice, not a fault."""
+    ran = toolseam("doctor", cwd=workspace, environ=lab.environ)
+
+    assert ran.code == 0
+    assert "untrusted, acme-lab 1.0: not_trusted" in ran.out
+
+
+def test_a_widening_workspace_is_a_fault_and_shown_as_ignored(workspace: Path) -> None:
+    """The examination goes on where `run` would not start, and names file and key."""
+    (workspace / "toolseam.toml").write_text('trust = ["evil"]\n')
+
+    ran = toolseam("doctor", "--json", cwd=workspace)
+
+    DOCTOR.validate(ran.json)
+    texts = {check["name"]: check["text"] for check in ran.json["checks"]}
+    assert ran.code == 1
+    assert f"ignored: {workspace / 'toolseam.toml'}: trust" in texts["remark"]
+    assert f"{workspace / 'toolseam.toml'}: trust" in texts["start"]
+    assert "read_records" in texts
+
+
+@pytest.mark.parametrize("words", ["trust = [", "zone = 5\n"])
+def test_an_operators_file_that_is_wrong_is_a_fault(
+    workspace: Path, config: Path, words: str
+) -> None:
+    """A bad operator's file is named, and the rest is still looked at."""
+    config.write_text(words)
+
+    ran = toolseam("doctor", cwd=workspace)
+
+    assert ran.code == 1
+    assert "✗ start" in ran.out
+    assert str(config) in ran.out
+    assert "✓ SQLite" in ran.out
+
+
+def test_conflicts_name_both_and_the_setting(workspace: Path, trusted_lab: Lab) -> None:
+    """Two distributions with one tool are a fault that says how to choose."""
+    write_dist(trusted_lab.folder, "acme_rival", points=tools(echo="acme_rival"))
+    (trusted_lab.folder.parent / "user").mkdir()
+    toolseam("trust", "acme-rival", cwd=workspace)
+
+    ran = toolseam("doctor", cwd=workspace, environ=trusted_lab.environ)
+
+    assert ran.code == 1
+    assert "acme-lab and acme-rival both offer echo" in ran.out
+    assert "prefer = { echo = " in ran.out
+
+
+def test_a_terminal_gets_colour(workspace: Path) -> None:
+    """On a terminal marks are painted."""
+    ran = on_terminal("doctor", cwd=workspace)
+
+    assert "\x1b[32m✓\x1b[0m" in ran.out
