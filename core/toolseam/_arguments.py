@@ -53,12 +53,13 @@ class ArgumentReader:
         schema: a closed schema, from `close` or `schema_of`.
     """
 
-    __slots__ = ("_defaults", "_fills", "_integers", "_is_valid", "_judge", "_root")
+    __slots__ = ("_defaults", "_fills", "_integers", "_is_valid", "_judge", "_most", "_root")
 
     def __init__(self, schema: dict[str, Any]) -> None:
         self._judge = validator_for(schema)
         self._is_valid = self._judge.is_valid
         self._root = nodes_of(schema)
+        self._most = len(self._root.properties)
         self._defaults = tuple(self._root.defaults)
         self._fills = self._root.fills
         self._integers = self._root.has_integers
@@ -74,9 +75,10 @@ class ArgumentReader:
         """
         # Scalars alone are what nearly every call brings. They cannot be deep, cyclic or foreign,
         # nor hold a float that an integer was meant by, and a copy of the dict shares nothing
-        # that could change. All else goes the long way.
+        # that could change. All else goes the long way, more keys than there are included: one
+        # text under a million keys would be written a million times.
         kind = type(raw)  # pyright: ignore[reportUnknownVariableType]
-        if kind is dict:
+        if kind is dict and len(raw) <= self._most:
             value = raw.copy()
             for held in value.values():
                 if type(held) not in _FINAL:

@@ -632,6 +632,7 @@ HOSTILE: list[Callable[[], Any]] = [
     lambda: {"x" * 50_000_000: 1},
     lambda: {str(i): i for i in range(1_000_000)},
     lambda: {"next": ["z" * 50_000] * 1_000_000},
+    lambda: dict.fromkeys(map(str, range(1_000_000)), "z" * 50_000),
     lambda: {"x": 10**100_000},
     lambda: '{"x": ' + "9" * 900_000 + "}",
     lambda: '"' + "\\u0078" * 160_000 + '"',
