@@ -165,6 +165,19 @@ def test_any_cells_make_a_table_of_clean_text(rows: list[list[Any]], heads: list
     ]
 
 
+@pytest.mark.parametrize(("raw", "shown"), [("\x7f", "␡"), ("\x00", "␀"), ("\r", "\n")])
+@pytest.mark.parametrize("place", ["cell", "column", "text"])
+def test_one_control_in_a_plain_artifact_is_found(raw: str, shown: str, place: str) -> None:
+    """A single character to clean is cleaned wherever it stands."""
+    if place == "text":
+        assert ToolArtifact.text("l", f"a{raw}").text == f"a{shown}"
+        return
+    head, cell = (f"a{raw}", "x") if place == "column" else ("x", f"a{raw}")
+    table = ToolArtifact.table("t", [head], [[cell]])
+
+    assert f"a{shown}" in (*table.columns, *table.rows[0])
+
+
 def test_lone_surrogates_in_cells_and_columns_are_replaced() -> None:
     """P02: what came from a file name leaves as U+FFFD."""
     table = ToolArtifact.table("caf\udce9", ["\ud800"], [["caf\udce9.txt"]])
@@ -413,6 +426,20 @@ def test_a_fitted_table_fits_a_list_of_its_own(off: int, character: str) -> None
         following = rows[len(table.rows)]
         more = ToolArtifact.table(table.label, ["a"], [*table.rows, following])
         assert fault(more) is not None
+
+
+@pytest.mark.parametrize("label", ["t", 'a "quoted" label €'])
+def test_fit_drops_nothing_of_a_list_of_exactly_the_budget(label: str) -> None:
+    """The last byte is used before the last row is dropped."""
+    empty = ToolArtifact.table(label, ["a"], [["x"], [""]])
+    room = ARTIFACT_BYTES - len(encoded_list((empty,)))
+
+    fits = ToolArtifact.table(label, ["a"], [["x"], ["y" * room]], fit=True)
+    larger = ToolArtifact.table(label, ["a"], [["x"], ["y" * (room + 1)]], fit=True)
+
+    assert len(encoded_list((fits,))) == ARTIFACT_BYTES
+    assert fits.label == label
+    assert larger.label == f"{label} (first 1 of 2 rows)"
 
 
 def test_fit_of_a_first_row_that_is_too_large_keeps_none() -> None:
