@@ -61,9 +61,10 @@ def preview_lines(text: str) -> tuple[tuple[str, ...], bool]:
     cut = False
     shown: list[str] = []
     for line in given[:LINES]:
-        plain = clean(line)
-        if len(plain) > CHARACTERS:
-            plain = f"{plain[:CHARACTERS]} [{len(plain) - CHARACTERS} characters more]"
+        # Within a line cleaning keeps the length.
+        plain = clean(line[:CHARACTERS])
+        if len(line) > CHARACTERS:
+            plain += f" [{len(line) - CHARACTERS} characters more]"
             cut = True
         shown.append(plain)
     if len(given) > LINES:
