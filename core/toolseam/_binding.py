@@ -30,7 +30,11 @@ if TYPE_CHECKING:
 
 MARK = f"{PROJECT}_impl"
 _TOOL_HOOKS = ("tool_spec", "execute", "preview")
-_PARAMETERS = {"tool_spec": (), "execute": ("arguments", "context"), "preview": ("arguments", "context")}
+_PARAMETERS = {
+    "tool_spec": (),
+    "execute": ("arguments", "context"),
+    "preview": ("arguments", "context"),
+}
 
 
 class BoundTool:
@@ -90,7 +94,9 @@ class BoundTool:
         # Both replace themselves when they are first called: nothing is built before first use.
         self.read: Callable[[Any], Arguments] = self._first_read
         attrs_class = isinstance(spec.parameters, type)
-        self.make: Callable[[dict[str, Any]], Any] | None = self._first_make if attrs_class else None
+        self.make: Callable[[dict[str, Any]], Any] | None = (
+            self._first_make if attrs_class else None
+        )
 
     def _first_read(self, raw: object) -> Arguments:
         """Build what judges and copies the arguments (§4)."""
@@ -152,7 +158,8 @@ def bind(plugin: object, *, name: str | None, distribution: str, version: str) -
             raise LoadError(message)
     spec = _spec_of(hooks["tool_spec"])
     if name is not None and spec.name != name:
-        message = f"the entry point is named {short(name)!r}, its tool {spec.name!r}; make them equal"
+        told = f"the entry point is named {short(name)!r}, its tool {spec.name!r}"
+        message = f"{told}; make them equal"
         raise LoadError(message)
     return BoundTool(plugin, spec, distribution, version)
 

@@ -94,9 +94,7 @@ def _fitting(
     return None
 
 
-def _artifacts(
-    held: RunOnly[ToolArtifact], limit: int, notes: list[str]
-) -> RunOnly[ToolArtifact]:
+def _artifacts(held: RunOnly[ToolArtifact], limit: int, notes: list[str]) -> RunOnly[ToolArtifact]:
     artifacts: tuple[ToolArtifact, ...] = peek(held)
     if not artifacts:
         return NO_ARTIFACTS

@@ -57,8 +57,8 @@ def given_to(call: Call, tool: BoundTool) -> Any:  # noqa: ANN401
         raise Refused(failed(ToolError(message, ErrorCode.INVALID_ARGUMENTS))) from None
 
 
-class Refused(Exception):  # noqa: N818 - not a fault: a result that is known before the tool runs
-    """Carries a result that ends the call before `execute`."""
+class Refused(Exception):
+    """Carries a result that ends the call before `execute`; no fault of anybody."""
 
     def __init__(self, result: ToolResult) -> None:
         super().__init__()
@@ -113,12 +113,14 @@ class Facilities:
     def nested(self, name: str, arguments: Any) -> ToolResult:  # noqa: ANN401
         """Call another tool in the caller's run."""
         perform, _ = self._call.conversation.state.seam
-        return perform(self._deeper(), name, arguments).result
+        result: ToolResult = perform(self._deeper(), name, arguments).result
+        return result
 
     async def anested(self, name: str, arguments: Any) -> ToolResult:  # noqa: ANN401
         """Await another tool in the caller's run."""
         _, aperform = self._call.conversation.state.seam
-        return (await aperform(self._deeper(), name, arguments)).result
+        result: ToolResult = (await aperform(self._deeper(), name, arguments)).result
+        return result
 
     def _deeper(self) -> Conversation:
         outer = self._call.conversation

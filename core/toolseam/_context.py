@@ -91,7 +91,7 @@ class ToolContext:
     deadline: float | None
     settings: Any
     logger: logging.Logger
-    _call: CallFacilities = attrs.field(repr=False)
+    _call: CallFacilities = attrs.field(repr=False, alias="call")
 
     def cancelled(self) -> bool:
         """Tell whether nobody waits for this call any more; long work should look now and then."""

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from toolseam._approval import Approval
-from toolseam._binding import BoundTool
 from toolseam._context import Actor
 from toolseam._conversation import Conversation
 from toolseam._discovery import discover
@@ -31,6 +30,7 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     from toolseam._approval import Preview
+    from toolseam._binding import BoundTool
     from toolseam._discovery import Discovery
     from toolseam._entrypoints import Record
     from toolseam._result import ToolResult
@@ -102,7 +102,7 @@ class Host:
             loaded = load_settings(place, operator_file=operator_file, overrides=words)
         found = discover(loaded.selection(set), folder=str(place.absolute()))
         host = cls.__new__(cls)
-        host._build(loaded, found, tools, plugins, plugin_settings)
+        host._build(loaded, found, tools, plugins, plugin_settings)  # noqa: SLF001 - of this class
         return host
 
     def _build(

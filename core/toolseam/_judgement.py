@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import inspect
 from typing import Any, cast
 
@@ -61,10 +62,8 @@ def as_broken(error: BaseException, wrapper: object | None = None) -> Broken | N
 def dispose(value: object) -> None:
     """Close a coroutine or generator that will never be awaited."""
     if inspect.iscoroutine(value) or inspect.isgenerator(value):
-        try:
+        with contextlib.suppress(BaseException):  # its own clean-up failed; it is dropped anyway
             value.close()
-        except BaseException:  # noqa: BLE001, S110 - its own clean-up failed; it is dropped anyway
-            pass
 
 
 def _fault_of_failure(failure: object) -> tuple[str, str]:
@@ -78,7 +77,7 @@ def _fault_of_failure(failure: object) -> tuple[str, str]:
 
 
 def _holds(held: object, kind: type) -> bool:
-    return type(held) is RunOnly and type(peek(cast("RunOnly[Any]", held))) is kind
+    return type(held) is RunOnly and type(peek(held)) is kind  # pyright: ignore[reportUnknownArgumentType]
 
 
 def _shows(held: object) -> bool:
@@ -87,7 +86,7 @@ def _shows(held: object) -> bool:
     artifacts: tuple[object, ...] = peek(cast("RunOnly[Any]", held))
     return all(
         type(artifact) is ToolArtifact
-        and isinstance(artifact.type, str)
+        and isinstance(artifact.type, str)  # pyright: ignore[reportUnnecessaryIsInstance]
         and _holds(artifact.data, bytes)
         and _holds(artifact._label, bytes)  # noqa: SLF001
         and (artifact._fault is None or type(artifact._fault) is str)  # noqa: SLF001

@@ -29,7 +29,7 @@ class DataClass(StrEnum):
     SOURCE_CODE = "source_code"
     INTERNAL_CONFIGURATION = "internal_configuration"
     SYSTEM_DIAGNOSTICS = "system_diagnostics"
-    SECRET_ADJACENT = "secret_adjacent"
+    SECRET_ADJACENT = "secret_adjacent"  # noqa: S105 - a word of policy
 
     @property
     def rank(self) -> int:
@@ -58,6 +58,8 @@ _CEILINGS = {
     Zone.LOCAL: DataClass.SECRET_ADJACENT,
 }
 
-_RANKS: dict[str, int] = {word: rank for kind in (Effect, DataClass) for rank, word in enumerate(kind)}
+_RANKS: dict[str, int] = {
+    word: rank for kind in (Effect, DataClass) for rank, word in enumerate(kind)
+}
 
 publish(globals(), "Effect", "DataClass", "Zone")

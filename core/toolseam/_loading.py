@@ -124,7 +124,9 @@ def _quiet() -> Generator[_Drop]:
 
 def _incompatible(record: Record, plugin: object) -> Record | None:
     detail = contract_fault(plugin)
-    return None if detail is None else record.with_status("incompatible", "contract_version", detail)
+    if detail is None:
+        return None
+    return record.with_status("incompatible", "contract_version", detail)
 
 
 def contract_fault(plugin: object) -> str | None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import threading
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import attrs
 
@@ -57,14 +57,15 @@ class PluginSettings:
         if distribution == BUILTIN:
             facts = self._facts(wanted)
             self._refuse(wanted, facts)
-            described = {k: v for k, v in settings.workspace.workspace.items()}
+            described = dict(settings.workspace.workspace)
             own = described | own
         for key in facts:
             if key in own:
                 raise SettingsError(f"{key} is set by the host", key=f"plugins.toolseam.{key}")
         file = str(settings.workspace_file or settings.operator_file)
-        made = structure(own, wanted, file, "workspace" if facts else f"plugins.{distribution}")
-        return attrs.evolve(made, **facts) if facts else made  # type: ignore[misc]
+        key = "workspace" if facts else f"plugins.{distribution}"
+        made: Any = structure(own, cast("type[Any]", wanted), file, key)
+        return attrs.evolve(made, **facts) if facts else made
 
     def _facts(self, wanted: type) -> dict[str, object]:
         settings = self._settings

@@ -10,7 +10,6 @@ import asyncio
 from time import monotonic, perf_counter_ns
 from typing import TYPE_CHECKING, Any, cast
 
-from toolseam._binding import BoundTool
 from toolseam._bounds import bound_result
 from toolseam._call import Call, Refused, context_of, given_to
 from toolseam._consent import consent
@@ -32,6 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from toolseam._approval import Approval
+    from toolseam._binding import BoundTool
     from toolseam._conversation import Conversation
 
 _TURN_S = 0.005
@@ -183,7 +183,9 @@ async def _arun(call: Call, tool: BoundTool) -> ToolResult:
 
 async def _aconsent(call: Call) -> ToolResult | None:
     """Ask in a thread: a preview may wait for a database, and the loop must not."""
-    return await _in_thread(call, lambda: consent(call), call.conversation.state.timeout_s)
+    seconds = call.conversation.state.timeout_s
+    refused: ToolResult | None = await _in_thread(call, lambda: consent(call), seconds)
+    return refused
 
 
 def _taking_turns(call: Call, tool: BoundTool) -> ToolResult | None:
@@ -306,9 +308,7 @@ async def _guarded(call: Call, tool: BoundTool) -> tuple[Any, BaseException | No
         return None, error
 
 
-async def _in_place(
-    call: Call, tool: BoundTool, task: asyncio.Task[Any] | None
-) -> ToolResult:
+async def _in_place(call: Call, tool: BoundTool, task: asyncio.Task[Any] | None) -> ToolResult:
     """Await an async tool in the caller's task, under the default deadline."""
     state = call.conversation.state
     if task is None:
@@ -533,7 +533,8 @@ def _finish(call: Call, result: ToolResult) -> Raw:
     conversation = call.conversation
     content = result.content
     limits = conversation.state.limits
-    truncated, size, notes = False, None, ()
+    truncated, size = False, None
+    notes: tuple[str, ...] = ()
     if not (
         result.failure is None
         and result.data is None
@@ -569,7 +570,8 @@ def _finish(call: Call, result: ToolResult) -> Raw:
         wire,
         masked,
     )
-    raw: Raw = tuple.__new__(Raw, fields)  # spares a frame of eighteen parameters
+    # Spares a frame of eighteen parameters.
+    raw: Raw = tuple.__new__(Raw, fields)  # pyright: ignore[reportUnknownMemberType]
     conversation.trace.add(raw)
     return raw
 

@@ -165,7 +165,7 @@ class ToolSpec:
     def __deepcopy__(self, memo: object) -> ToolSpec:
         return self
 
-    def _check(self) -> None:
+    def _check(self) -> None:  # noqa: C901 - one rule after the other
         name = self.name
         if not is_tool_name(name):
             raise _refused(name, "name", f"{name!r:.80} is not [a-z][a-z0-9_]{{0,63}}")
@@ -178,7 +178,7 @@ class ToolSpec:
         if not is_clean(self.description):
             raise _refused(name, "description", "no control, bidi or tag characters")
         timeout = self.timeout_s
-        if timeout is not None and not (type(timeout) in (int, float) and 0 < timeout < 86_400):
+        if timeout is not None and not (type(timeout) in (int, float) and 0 < timeout < _DAY_S):
             raise _refused(name, "timeout_s", "seconds, above 0 and below 86,400")
         if self.settings is not None and not attrs.has(self.settings):
             raise _refused(name, "settings", "an attrs class")
@@ -191,6 +191,7 @@ class ToolSpec:
                 raise _refused(name, key, "True or False")
 
 
+_DAY_S = 86_400
 _FLAGS = (
     "requires_admin",
     "enabled_by_default",

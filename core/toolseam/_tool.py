@@ -39,7 +39,10 @@ class FunctionTool:
 
 
 def tool(
-    *, effect: Effect | str, data_class: DataClass | str = DataClass.SECRET_ADJACENT, **more: Any
+    *,
+    effect: Effect | str,
+    data_class: DataClass | str = DataClass.SECRET_ADJACENT,
+    **more: Any,  # noqa: ANN401 - members of ToolSpec
 ) -> Callable[[ToolFunction], FunctionTool]:
     """Make a tool of a typed function: its name, its docstring, its parameters (§2).
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 from time import monotonic
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
+
+if TYPE_CHECKING:
+    import asyncio
 
 _TICK_S = 0.25
 

@@ -8,8 +8,9 @@ the outcome.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import inspect
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import pluggy
 
@@ -90,14 +91,17 @@ class HostPlugins:
     def implementations(self, hook: str) -> Iterator[tuple[object, Callable[..., Any]]]:
         """Give each plugin that implements a hook, in pluggy's order, and what calls it."""
         for impl in reversed(getattr(self._manager.hook, hook).get_hookimpls()):
-            yield impl.plugin.plugin, _caller(impl.function)
+            boxed: Any = impl.plugin
+            yield boxed.plugin, _caller(impl.function)
 
     def wrappers(self) -> tuple[Wrapper, ...]:
         """Return the wrappers, outermost first."""
-        return tuple(
-            Wrapper(impl.function, impl.plugin.plugin, self._distributions[id(impl.plugin.plugin)])
-            for impl in reversed(self._manager.hook.execute.get_hookimpls())
-        )
+        found: list[Wrapper] = []
+        for impl in reversed(self._manager.hook.execute.get_hookimpls()):
+            boxed: Any = impl.plugin
+            source = self._distributions[id(boxed.plugin)]
+            found.append(Wrapper(impl.function, boxed.plugin, source))
+        return tuple(found)
 
 
 def _caller(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -213,7 +217,9 @@ def _begin(
         try:
             begun.append((wrapper, wrapper.begin(given)))
             if _changed(given["arguments"], text):
-                raise Broken("arguments", "a wrapper changed them", wrapper=wrapper)
+                raise Broken(  # noqa: TRY301 - undone below, with what a wrapper itself may raise
+                    "arguments", "a wrapper changed them", wrapper=wrapper
+                )
         except Broken as broken:
             _abandon(begun)
             raise broken from None
@@ -231,13 +237,13 @@ def _changed(arguments: object, text: bytes) -> bool:
 
 def _abandon(begun: _Begun) -> None:
     for _, generator in reversed(begun):
-        try:
+        with contextlib.suppress(BaseException):  # the call has failed already
             generator.close()
-        except BaseException:  # noqa: BLE001, S110 - the call has failed already
-            pass
 
 
-def _end(begun: _Begun, outcome: Outcome, judge: Judge) -> ToolResult:
+def _end(  # noqa: C901 - pluggy's wrapper protocol, in one place
+    begun: _Begun, outcome: Outcome, judge: Judge
+) -> ToolResult:
     """Hand the outcome out through the wrappers, innermost first; blame the first to spoil it."""
     value, error = outcome
     final = None if error is None else _final(error)
@@ -264,7 +270,7 @@ def _end(begun: _Begun, outcome: Outcome, judge: Judge) -> ToolResult:
         raise error
     if blamed is not None:
         raise blamed
-    return value
+    return cast("ToolResult", value)
 
 
 def _final(error: BaseException) -> BaseException | None:
@@ -276,9 +282,7 @@ def _final(error: BaseException) -> BaseException | None:
     return None if passing else error
 
 
-def _spoilt(
-    value: object, judge: Judge, wrapper: Wrapper, before: Broken | None
-) -> Broken | None:
+def _spoilt(value: object, judge: Judge, wrapper: Wrapper, before: Broken | None) -> Broken | None:
     """Return who is to blame for a value that a wrapper put in the place of another one."""
     try:
         judge(value)

@@ -742,7 +742,7 @@ def test_what_an_attrs_class_refuses_is_invalid_arguments() -> None:
 
 
 def test_each_call_gets_a_fresh_copy() -> None:
-    """What a tool does to its arguments reaches neither the caller, nor the record, nor the next."""
+    """What a tool does to its arguments reaches neither caller, nor record, nor the next call."""
     seen: list[Any] = []
 
     def execute(arguments: dict[str, Any]) -> ToolResult:

@@ -1,12 +1,13 @@
 import asyncio
+import contextlib
 import contextvars
 import threading
 import time
 from typing import Any
 
 import pytest
-from support.tools import ADA, Counted, CountedAsync, approved, fine, plugin
 
+from support.tools import ADA, Counted, CountedAsync, approved, fine, plugin
 from toolseam import Host, ToolResult, hookimpl
 
 tenant: contextvars.ContextVar[str] = contextvars.ContextVar("tenant", default="none")
@@ -38,7 +39,7 @@ def test_sync_tools_do_not_hold_the_loop() -> None:
         result = await host.acall("probe")
         return result.content, tenant.get()
 
-    async def main() -> tuple[list[tuple[str, str]], float, float]:
+    async def main() -> tuple[tuple[tuple[str, str], ...], float, float]:
         gaps: list[float] = []
         heart = asyncio.create_task(heartbeat(gaps))
         began = time.monotonic()
@@ -152,10 +153,8 @@ async def sleeping(arguments: object) -> ToolResult:
 
 async def stubborn(arguments: object) -> ToolResult:
     """Swallow the first cancellation and go on."""
-    try:
+    with contextlib.suppress(asyncio.CancelledError):
         await asyncio.sleep(10)
-    except asyncio.CancelledError:
-        pass
     return fine()
 
 

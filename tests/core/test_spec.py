@@ -187,7 +187,7 @@ def test_repr_shows_no_schema() -> None:
     assert "p150" not in repr(spec(parameters=large))
 
 
-CHANGES = {
+CHANGES: dict[str, Any] = {
     "name": "other",
     "description": "Another probe.",
     "effect": "unknown",
