@@ -13,8 +13,6 @@ import attrs
 from toolseam._levels import DataClass, Effect, Zone
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
-
     from toolseam._binding import BoundTool
     from toolseam._context import Actor
 
@@ -94,8 +92,8 @@ class Policy:
         # A setting for the tool never revives a group that is disabled.
         if tool.name in self.disabled or tool.spec.group in self.disabled_groups:
             return "disabled"
-        # A tool whose effect was raised to a write is off like any other write.
-        on = tool.spec.enabled_by_default and (tool.reads or tool.spec.effect != "read_only")
+        # Whatever writes is off until the operator enables it, also what he raised to a write.
+        on = tool.spec.enabled_by_default and tool.reads
         return None if on or tool.name in self.enabled else "disabled"
 
 
@@ -140,8 +138,3 @@ def raise_claims(tool: BoundTool, rules: Rules | None, floor: DataClass | None) 
         tool.requires_admin = tool.requires_admin or rules.requires_admin
     tool.data_class = max(classes, key=lambda c: c.rank)
     tool.requires_approval = tool.requires_approval or not tool.reads
-
-
-def unknown_tools(names: Collection[str], known: Mapping[str, object]) -> list[str]:
-    """Return which names of an allow-list nothing answers to, for people."""
-    return sorted(n for n in names if not n.startswith("group:") and n not in known)

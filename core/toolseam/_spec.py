@@ -108,6 +108,8 @@ class ToolSpec:
         reads = effect is Effect.READ_ONLY
         if requires_approval is False and not reads:
             raise _refused(name, "requires_approval", "a tool that writes always needs approval")
+        if enabled_by_default and not reads:
+            raise _refused(name, "enabled_by_default", "a write is off until the operator says so")
         if parallel_safe and not reads:
             raise _refused(name, "parallel_safe", "only a read_only tool may be parallel_safe")
         declared, schema = _schema(name, "parameters", {} if parameters is None else parameters)

@@ -139,6 +139,12 @@ def test_only_a_reading_tool_may_overlap() -> None:
     assert spec(parallel_safe=True).parallel_safe
 
 
+def test_no_author_switches_a_write_on() -> None:
+    """A tool that writes is off until the operator says so."""
+    assert "enabled_by_default" in refused(effect="unknown", enabled_by_default=True)
+    assert not spec(effect="unknown", enabled_by_default=False).enabled_by_default
+
+
 def test_authors_may_only_tighten_approval() -> None:
     """A write cannot be excused, a reading tool can ask."""
     assert "requires_approval" in refused(effect="unknown", requires_approval=False)
