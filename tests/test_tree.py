@@ -33,7 +33,7 @@ FLOORS = (
         *("_entrypoints", "_settings_files", "_selection", "_discovery", "_loading"),
         *("_settings_structure", "_settings_keys", "_settings", "_trust"),
     ),
-    ("_structure", "_binding", "_registry", "_wrappers", "_policy", "_approval"),
+    ("_judgement", "_structure", "_binding", "_registry", "_wrappers", "_policy", "_approval"),
     ("_watch", "_workers", "_trace", "_state", "_conversation", "_call", "_consent", "_seam"),
     ("_plugin_settings", "_session", "_host"),
     ("toolseam", "testing", "cli", "__main__"),
