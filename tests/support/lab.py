@@ -85,6 +85,15 @@ def large() -> ToolResult:
 
 
 @tool(effect="read_only", data_class="public_content")
+def proceeds(context: ToolContext) -> ToolResult:
+    """Report progress, before and after a second has passed."""
+    context.progress(1, 3, "early")
+    time.sleep(1.1)
+    context.progress(2, 3, "late\x1b[2J")
+    return ToolResult.text("done")
+
+
+@tool(effect="read_only", data_class="public_content")
 def rests() -> ToolResult:
     """Say that it runs, and take a minute."""
     Path("started").touch()
@@ -131,6 +140,7 @@ def execute(arguments: Arguments) -> ToolResult:
 '''
 NAMES = (
     *("echo", "hostile", "talks", "refuses", "raises", "breaks", "waits", "large"),
+    "proceeds",
     "rests",
     "sleeper",
 )

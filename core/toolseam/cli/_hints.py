@@ -28,6 +28,8 @@ def after(host: Host, name: str, result: ToolResult) -> Iterator[str]:
         yield from [] if reason is None else [setting_for(host, tool, reason)]
     elif code is ErrorCode.APPROVAL_DENIED:
         yield f"run it on a terminal; `toolseam run {tool.name}` asks there before it writes"
+    elif code is ErrorCode.EXECUTION_ERROR:
+        yield f"`toolseam run {tool.name} --log` shows what it raised"
     elif code is ErrorCode.INVALID_ARGUMENTS:
         yield f"`toolseam show {tool.name}` prints the schema"
 

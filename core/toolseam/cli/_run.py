@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import contextlib
 import sys
+from contextlib import redirect_stdout
 from typing import TYPE_CHECKING, Any
 
 from toolseam.cli._hints import after
 from toolseam.cli._terminal import columns, complain, note, on_terminal, paint, safe, say, say_json
+from toolseam.cli._watching import log, progress
 from toolseam.cli._words import UsageError, arguments_of
 
 if TYPE_CHECKING:
@@ -32,6 +33,7 @@ def options(parser: ArgumentParser) -> None:
     parser.add_argument("--json-args", metavar="JSON", help="all arguments as one JSON object")
     parser.add_argument("source", nargs="?", choices=["-"], help="- reads that JSON from stdin")
     parser.add_argument("--artifacts", action="store_true", help="show artifacts in a pipe too")
+    parser.add_argument("--log", action="store_true", help="show the log: what a tool raised")
     parser.add_argument("--json", action="store_true", help="print one object, run-only parts too")
     parser.epilog = """\
 examples:
@@ -60,7 +62,7 @@ def main(options: Namespace) -> int:
             complain(str(error))
             return 2
         # What a tool prints must not get into the answer that a program reads.
-        with contextlib.redirect_stdout(sys.stderr):
+        with redirect_stdout(sys.stderr), progress(host), log(wanted=options.log):
             result = _call(host, session, options.name, arguments)
         step = session.steps[-1]
         if options.json:

@@ -287,3 +287,24 @@ def test_a_reader_that_goes_away_is_no_traceback(workspace: Path, trusted_lab: L
 
     os.close(writing)
     assert (done.returncode, done.stderr) == (141, b"")
+
+
+def test_progress_is_shown_on_a_terminal_after_a_second(workspace: Path, trusted_lab: Lab) -> None:
+    """Late reports are drawn, cleaned, and taken away again; early ones and pipes see none."""
+    shown = on_terminal("run", "proceeds", cwd=workspace, environ=trusted_lab.environ)
+    piped = toolseam("run", "proceeds", cwd=workspace, environ=trusted_lab.environ)
+
+    assert "\r\x1b[Kproceeds: 2 of 3 late␛[2J\r\x1b[K" in shown.out
+    assert "early" not in shown.out
+    assert (piped.out, piped.err) == ("done\n", "")
+
+
+def test_the_log_is_shown_on_request(workspace: Path, trusted_lab: Lab) -> None:
+    """An author sees the traceback with `--log`, and is told of it without."""
+    logged = toolseam("run", "raises", "--log", cwd=workspace, environ=trusted_lab.environ)
+    plain = toolseam("run", "raises", cwd=workspace, environ=trusted_lab.environ)
+
+    assert "ValueError: secret text" in logged.err
+    assert 'in raises\n    raise ValueError("secret text")' in logged.err
+    assert "secret text" not in logged.out + plain.err
+    assert "--log" in plain.err
