@@ -57,14 +57,16 @@ def bound_result(result: ToolResult, sizes: Sizes) -> Bounded:
     if failure is None:
         content, truncated = bound(result.content, sizes.content_bytes)
     else:
+        room = sizes.content_bytes - len(f"Error ({failure.code.value}): ")
+        longest = min(sizes.message_bytes, room)
         content, truncated = failure_text(
             failure.code,
             failure.message,
             result.partial_output,
             limit=sizes.content_bytes,
-            message_limit=sizes.message_bytes,
+            message_limit=longest,
         )
-        message, _ = bound(failure.message, sizes.message_bytes)
+        message, _ = bound(failure.message, longest)
         head, _ = failure_text(failure.code, message, limit=sizes.content_bytes)
         output = content[len(head) + 1 :]
         # A fresh copy: no traceback, cause or context of the one that was raised.

@@ -540,6 +540,7 @@ def _finish(call: Call, result: ToolResult) -> Raw:
         and result.data is None
         and result.artifacts is NO_ARTIFACTS
         and result.metadata is EMPTY_OBJECT
+        and not result._omitted  # noqa: SLF001 - a function costs a frame a call
         and content.isascii()
         and len(content) <= limits.content_bytes
         and not has_control(content)
@@ -548,7 +549,7 @@ def _finish(call: Call, result: ToolResult) -> Raw:
     tool = call.tool
     if tool is not None and tool.data_class is not conversation.mark and result.failure is None:
         conversation.raise_mark(tool.data_class)
-    wire, masked = _wire(conversation.zone, result) if call.wire else (None, 0)
+    wire, masked = _wire(conversation, result) if call.wire else (None, 0)
     name = call.given_name
     fields = (
         call.number,
@@ -576,13 +577,13 @@ def _finish(call: Call, result: ToolResult) -> Raw:
     return raw
 
 
-def _wire(zone: Zone, result: ToolResult) -> tuple[Any, int]:
+def _wire(conversation: Conversation, result: ToolResult) -> tuple[Any, int]:
     """Issue the provider's text: rendered, and masked for every zone but `local` (§6)."""
     text = render_tool_result(result)
-    if zone is Zone.LOCAL:
+    if conversation.zone is Zone.LOCAL:
         return issue(text), 0
     from toolseam.guards import mask_secrets
 
     text, masked = mask_secrets(text)
     # A mask may be longer than what it hides.
-    return issue(bound(text)[0]), masked
+    return issue(bound(text, conversation.state.limits.content_bytes)[0]), masked
