@@ -1,0 +1,91 @@
+import asyncio
+
+import pytest
+
+from toolseam._watch import Watch
+
+
+async def watched(watch: Watch, seconds: float, work: float) -> bool:
+    """Work for a while under watch; tell whether the watch ended it."""
+    task = asyncio.current_task()
+    assert task is not None
+    call = watch.enter(task, seconds)
+    try:
+        await asyncio.sleep(work)
+    except asyncio.CancelledError:
+        if not call.expired:
+            raise
+        task.uncancel()
+    finally:
+        watch.leave(call)
+    return call.expired
+
+
+def test_what_overruns_is_cancelled() -> None:
+    """The watch ends the one that overran and leaves the other alone."""
+
+    async def main() -> list[bool]:
+        watch = Watch()
+        return await asyncio.gather(watched(watch, 0.05, 10), watched(watch, 10, 0.4))
+
+    assert asyncio.run(main()) == [True, False]
+
+
+def test_a_call_within_a_call_is_watched_by_the_outer_one() -> None:
+    """One task is cancelled once, however many calls it is in."""
+
+    async def main() -> tuple[bool, bool, int]:
+        watch = Watch()
+        task = asyncio.current_task()
+        assert task is not None
+        outer = watch.enter(task, 0.05)
+        inner = False
+        try:
+            inner = await watched(watch, 0.05, 10)
+        except asyncio.CancelledError:
+            task.uncancel()
+        watch.leave(outer)
+        await asyncio.sleep(0.3)
+        return outer.expired, inner, task.cancelling()
+
+    assert asyncio.run(main()) == (True, False, 0)
+
+
+@pytest.mark.parametrize("loops", [2])
+def test_each_loop_has_flights_of_its_own(loops: int) -> None:
+    """A watch outlives the loops that it looked at, and holds none of them."""
+    watch = Watch()
+
+    for _ in range(loops):
+        assert asyncio.run(watched(watch, 0.05, 10))
+
+    import gc
+
+    gc.collect()
+    assert len(watch._flights) == 0
+
+
+def test_an_idle_loop_is_not_woken() -> None:
+    """Once nothing is watched the tick ends by itself."""
+
+    async def main() -> bool:
+        watch = Watch()
+        await watched(watch, 10, 0.01)
+        await asyncio.sleep(0.4)
+        return any(flights.ticking for flights in watch._flights.values())
+
+    assert not asyncio.run(main())
+
+
+def test_others_cancellations_are_not_the_watchs() -> None:
+    """expired is true only for what the watch did."""
+
+    async def main() -> bool:
+        watch = Watch()
+        task = asyncio.create_task(watched(watch, 10, 10))
+        await asyncio.sleep(0.01)
+        task.cancel()
+        await asyncio.wait([task])
+        return task.cancelled()
+
+    assert asyncio.run(main())
