@@ -1,0 +1,129 @@
+from typing import Any
+
+import pytest
+from support.tools import ADA, Counted, fine, plugin
+
+from toolseam import DataClass, Host, ToolResult
+
+
+def reading(name: str, data_class: str, **more: Any) -> Counted:
+    """Return a tool of some class."""
+    return Counted(fine, name=name, data_class=data_class, **more)
+
+
+def failing() -> ToolResult:
+    """Return a failure."""
+    return ToolResult.error("bad", "not_found")
+
+
+def test_a_conversation_is_marked_by_the_highest_class_it_has_read() -> None:
+    """The mark rises with what succeeds, never falls, and a failure leaves it."""
+    tools = [
+        reading("a", "source_code"),
+        reading("b", "editor_content"),
+        Counted(failing, name="c", data_class="secret_adjacent"),
+    ]
+    session = Host(tools=tools).session(actor=ADA, zone="local")
+    assert session.mark is DataClass.PUBLIC_CONTENT
+
+    marks = []
+    for name in ("b", "a", "b", "c"):
+        session.call(name)
+        marks.append(session.mark)
+
+    assert marks == ["editor_content", "source_code", "source_code", "source_code"]
+
+
+def test_what_was_read_closes_what_would_send_it_away() -> None:
+    """A tool that sends its arguments to a far zone is refused once the mark is above it."""
+    sending = reading("send", "public_content", sends_to="external_global")
+    host = Host(tools=[sending, reading("read", "source_code")])
+    session = host.session(actor=ADA, zone="local")
+
+    assert session.call("send").success
+    session.call("read")
+    refused = session.call("send")
+
+    assert refused.metadata["reason"] == "sends_to"
+    assert sending.count == 1
+    assert host.session(actor=ADA, zone="local").call("send").success
+
+
+def test_what_a_tool_read_for_its_caller_marks_the_caller() -> None:
+    """context.call is the same conversation, also for the mark."""
+
+    def execute(arguments: object, context: Any) -> ToolResult:
+        context.call("read")
+        return ToolResult.text(context.call("send").metadata["reason"])
+
+    tools = [
+        plugin(execute),
+        reading("read", "source_code"),
+        reading("send", "public_content", sends_to="external_global"),
+    ]
+    host = Host(tools=tools)
+    session = host.session(actor=ADA, zone="local")
+
+    assert session.call("probe").content == "sends_to"
+    assert session.mark is DataClass.SOURCE_CODE
+    assert session.call("send").metadata["reason"] == "sends_to"
+    assert host.call("probe", actor=ADA).content == "sends_to"
+
+
+def test_each_call_of_host_code_begins_unmarked() -> None:
+    """The host's own code is its own conversation each time."""
+    tools = [
+        reading("read", "source_code"),
+        reading("send", "public_content", sends_to="external_global"),
+    ]
+    host = Host(tools=tools)
+
+    host.call("read", actor=ADA)
+
+    assert host.call("send", actor=ADA).success
+
+
+def test_a_verdict_is_asked_again_when_anything_changed() -> None:
+    """What was admitted before is not admitted by memory after a withdrawal elsewhere."""
+    tool = Counted(lambda: None, effect="unknown")
+    host = Host(tools=[tool, reading("other", "public_content")])
+    session = host.session(actor=ADA)
+    first = session.preview("probe")
+    assert session.call("probe").failure.code == "approval_denied"  # type: ignore[union-attr]
+    host.call(
+        "probe", actor=ADA, approval=host.approve(host.preview("probe", actor=ADA), actor=ADA)
+    )
+
+    late = session.call("probe", approval=host.approve(first, actor=ADA))
+
+    assert late.metadata["reason"] == "withdrawn"
+    assert tool.count == 1
+
+
+def test_observed_calls_are_decided_each_time() -> None:
+    """Under observe a class too high is offered, and never remembered as harmless."""
+    host = Host(
+        tools=[reading("probe", "secret_adjacent")], settings={"enforce": "observe"}
+    )
+    session = host.session(actor=ADA, zone="external_global")
+
+    assert [session.call("probe").success for _ in range(3)] == [True] * 3
+    assert not session._conversation._admitted
+
+
+@pytest.mark.parametrize("depth", [1, 2, 3])
+def test_a_withdrawal_deep_inside_holds_outside(depth: int) -> None:
+    """Whatever level saw the breach, the whole conversation is closed to the tool."""
+    bad = Counted(lambda: None, name="bad")
+    left = [depth]
+
+    def execute(arguments: object, context: Any) -> ToolResult:
+        left[0] -= 1
+        context.call("probe" if left[0] else "bad")
+        return fine()
+
+    session = Host(tools=[plugin(execute), bad]).session(actor=ADA)
+    session.call("probe")
+
+    assert session.call("bad").metadata["reason"] == "withdrawn"
+    assert bad.count == 1

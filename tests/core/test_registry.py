@@ -1,0 +1,173 @@
+import threading
+import types
+from typing import Any
+
+import attrs
+import pytest
+from support.tools import ADA, Counted, fine, plugin, spec
+
+from toolseam import Host, ToolResult, hookimpl
+from toolseam._errors import LoadError
+
+
+def test_two_tools_of_one_name_are_refused() -> None:
+    """Code that hands over both is told which name it is."""
+    with pytest.raises(LoadError, match="'probe'"):
+        Host(tools=[Counted(fine), Counted(fine)])
+
+
+def test_the_same_object_twice_is_one_tool() -> None:
+    """Benign: nothing differs."""
+    tool = Counted(fine)
+
+    assert len(Host(tools=[tool, tool]).tools()) == 1
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ({"name": "a", "aliases": ("b",)}, {"name": "b"}),
+        ({"name": "b"}, {"name": "a", "aliases": ("b",)}),
+        ({"name": "a", "aliases": ("x",)}, {"name": "b", "aliases": ("x",)}),
+    ],
+)
+def test_an_alias_that_is_anothers_name_is_refused(
+    first: dict[str, Any], second: dict[str, Any]
+) -> None:
+    """Neither a name nor an alias can be taken twice (H22)."""
+    with pytest.raises(LoadError, match="alias"):
+        Host(tools=[Counted(fine, **first), Counted(fine, **second)])
+
+
+def test_tools_stand_in_the_order_of_their_names() -> None:
+    """Listing is stable, whatever the order in which they came."""
+    host = Host(tools=[Counted(fine, name=name) for name in ("c", "a", "b")])
+
+    assert [tool.name for tool in host.tools()] == ["a", "b", "c"]
+
+
+def making(*tools: Any, error: BaseException | None = None, **hooks: Any) -> Any:
+    """Return a host plugin that makes tools at run time, and may fail half-way."""
+
+    def make(settings: Any) -> Any:
+        yield from tools
+        if error is not None:
+            raise error
+
+    return types.SimpleNamespace(
+        toolseam_tools=hookimpl(lambda settings: make(settings)),
+        **{name: hookimpl(hook) for name, hook in hooks.items()},
+    )
+
+
+def test_a_host_plugin_makes_tools() -> None:
+    """They are called like all others, and come under the name of their maker."""
+    host = Host(plugins=[making(Counted(fine), Counted(fine, name="other"))])
+
+    assert host.call("probe").success
+    assert [tool.name for tool in host.tools()] == ["other", "probe"]
+
+
+def test_a_maker_may_name_no_settings() -> None:
+    """The parameter is optional, like every parameter of a hook."""
+    maker = types.SimpleNamespace(toolseam_tools=hookimpl(lambda: [Counted(fine)]))
+
+    assert Host(plugins=[maker]).call("probe").success
+
+
+def test_what_a_plugin_makes_is_not_enabled_by_that() -> None:
+    """A write that was made at run time waits for the operator's word; one by code has it."""
+    write = Counted(fine, effect="unknown")
+
+    made = Host(plugins=[making(write)]).call("probe", actor=ADA)
+    given = Host(tools=[write]).call("probe", actor=ADA)
+    enabled = Host(plugins=[making(write)], settings={"enable": ["probe"]})
+
+    assert made.metadata["reason"] == "disabled"
+    assert given.failure.code == "approval_denied"  # type: ignore[union-attr]
+    assert enabled.call("probe", actor=ADA).failure.code == "approval_denied"  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize("error", [KeyError("CAN"), LoadError("no"), SystemExit(3)])
+def test_a_maker_given_by_code_that_fails_is_the_codes_error(error: BaseException) -> None:
+    """The caller of Host sees what went wrong."""
+    with pytest.raises(type(error)):
+        Host(plugins=[making(Counted(fine), error=error)])
+
+
+def test_a_bad_tool_of_a_maker_is_an_error_with_its_reason() -> None:
+    """What a maker gives is verified like every tool."""
+    with pytest.raises(LoadError, match="name an instance"):
+        Host(plugins=[making(Counted(fine), Counted)])
+
+
+@pytest.mark.parametrize("where", ["description", "schema"])
+def test_a_specification_that_holds_a_secret_is_refused(
+    where: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What every provider would be told may hold no secret's shape and no secret's value (H13)."""
+    monkeypatch.setenv("ACME_API_KEY", "correct-horse-battery")
+    monkeypatch.setenv("ACME_NAME", "harmless-value")
+
+    def made(text: str) -> Counted:
+        if where == "description":
+            return Counted(fine, description=f"Uses {text}.")
+        schema = {"properties": {"a": {"type": "string", "default": text}}}
+        return Counted(fine, parameters=schema)
+
+    for secret in ("sk-proj-" + "a1B2" * 10, "correct-horse-battery"):
+        with pytest.raises(LoadError, match="secret|sensitive") as error:
+            Host(tools=[made(secret)])
+        assert secret not in str(error.value)
+    assert Host(tools=[made("harmless-value")]).tools()
+
+
+def test_eight_threads_load_and_call() -> None:
+    """Each tool is bound once, and every call is answered."""
+    asked: list[str] = []
+
+    def module(name: str) -> Any:
+        def describe() -> Any:
+            asked.append(name)
+            return spec(name)
+
+        return types.SimpleNamespace(
+            tool_spec=hookimpl(describe),
+            execute=hookimpl(lambda arguments: ToolResult.text(name)),
+        )
+
+    names = [f"t{i}" for i in range(20)]
+    host = Host(tools=[module(name) for name in names])
+    wrong: list[str] = []
+    barrier = threading.Barrier(8)
+
+    def work() -> None:
+        barrier.wait()
+        for _ in range(20):
+            for name in names:
+                if host.call(name).content != name:
+                    wrong.append(name)
+
+    threads = [threading.Thread(target=work) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    assert not wrong
+    assert sorted(asked) == sorted(names)
+
+
+@attrs.frozen
+class Odd:
+    """Settings that cannot say how delicate the tool's answers are."""
+
+    def data_class_of(self, tool: object) -> str:
+        """Fail."""
+        raise ZeroDivisionError
+
+
+def test_settings_that_fail_to_name_a_class_are_the_codes_error() -> None:
+    """A tool whose class is not known is never bound with a lower one."""
+    with pytest.raises(ZeroDivisionError):
+        Host(tools=[plugin(lambda arguments: fine(), settings=Odd)])
