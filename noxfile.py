@@ -126,7 +126,7 @@ def docs(session: nox.Session) -> None:
 @nox.session(tags=["benchmarks"], requires=["wheel"])
 def benchmarks(session: nox.Session) -> None:
     """Measure the seam, cold start and discovery beside peers; prints a table and writes JSON."""
-    install_wheel(session, *groups("benchmarks"))
+    install_wheel(session)
     session.run("python", "-m", "benchmarks", *session.posargs)
 
 

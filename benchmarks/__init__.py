@@ -1,0 +1,1 @@
+"""What toolseam costs, measured beside its peers in one run: `python -m benchmarks`."""
