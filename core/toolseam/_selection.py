@@ -20,7 +20,7 @@ from toolseam._settings_files import (
 
 TYPE_CHECKING = False  # as type checkers read it; importing `typing` doubles a bare start
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping
+    from collections.abc import Collection, Iterable, Iterator, Mapping
     from typing import Any, Final
 
     from toolseam._entrypoints import Record
@@ -38,6 +38,20 @@ OPERATOR_ONLY = (
     "zone",
 )
 """Keys that a workspace file may not hold: each of them could widen what is allowed."""
+
+WORKSPACE_KEYS = (
+    "block",
+    "disable",
+    "enforce",
+    "groups",
+    "limits",
+    "on_contract_error",
+    "strict",
+    "tables",
+    "tools",
+    "workspace",
+)
+"""Keys that a workspace file may hold; what it says with them may only narrow."""
 
 
 class Selection:
@@ -148,7 +162,7 @@ def read_selection(
     try:
         workspace = workspace_file(folder)
         narrowing = workspace.table
-        ignored += [(str(workspace.path), key) for key in OPERATOR_ONLY if key in narrowing]
+        ignored += [(str(workspace.path), key) for key in _widening(narrowing)]
         _ = workspace_words(narrowing, str(workspace.path))
     except Exception as fault:
         from toolseam._errors import SettingsError  # imports enum: only when something is wrong
@@ -164,6 +178,16 @@ def read_selection(
         plugin_set=plugin_set,
         ignored=ignored,
     )
+
+
+def _widening(workspace: Mapping[str, Any]) -> Iterator[str]:
+    """Give the keys of a workspace file that are not its to say, as far as they stand alone."""
+    yield from (key for key in workspace if key not in WORKSPACE_KEYS)
+    tables = workspace.get("tables")
+    if is_table(tables) and "allow" in tables:
+        yield "tables.allow"
+    if workspace.get("enforce") == "observe":
+        yield "enforce"
 
 
 def operator_table(

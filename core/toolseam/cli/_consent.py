@@ -9,21 +9,25 @@ from typing import TYPE_CHECKING, Any
 from toolseam.cli._terminal import note
 
 if TYPE_CHECKING:
-    from toolseam import Approval, Host, Session
+    from toolseam import Actor, Approval, Host, Session
     from toolseam._approval import Preview
 
 DIGITS = 8
 
 
 def ask(
-    host: Host, session: Session, name: str, arguments: str | bytes | dict[str, Any] | None
+    host: Host,
+    session: Session,
+    actor: Actor,
+    name: str,
+    arguments: str | bytes | dict[str, Any] | None,
 ) -> Approval | None:
-    """Show the preview of a call and return an approval, or None where nobody gives one.
+    """Show the preview of a call and return the approval of `actor`, or None without one.
 
     It needs a terminal on standard input and standard error; the person types the first eight
     characters of the digest. A call that would be refused anyway is not asked about.
     """
-    from toolseam import Actor, ToolError
+    from toolseam import ToolError
 
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         return None
@@ -38,7 +42,7 @@ def ask(
     if sys.stdin.readline().strip() != preview.digest[:DIGITS]:
         note("Not approved.")
         return None
-    return host.approve(preview, actor=session.actor or Actor("local"))
+    return host.approve(preview, actor=actor)
 
 
 def told(preview: Preview) -> list[str]:

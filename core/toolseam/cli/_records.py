@@ -101,7 +101,7 @@ def ignored_words(file: str, words: str) -> str:
     """Name file and key; of a file that cannot be read at all, `words` are the whole complaint."""
     if words.startswith(file):
         return words
-    return f"{file}: {words}: a workspace may not set it; it belongs in the operator's file"
+    return f"{file}: {words}: a workspace may not say this"
 
 
 def group_of(record: Record, groups: Mapping[str, str]) -> str | None:

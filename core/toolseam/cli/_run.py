@@ -14,7 +14,7 @@ from toolseam.cli._words import UsageError, arguments_of
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
-    from toolseam import Host, Session, Step, ToolArtifact, ToolResult
+    from toolseam import Actor, Host, Session, Step, ToolArtifact, ToolResult
 
     Arguments = str | bytes | dict[str, Any] | None
 
@@ -55,7 +55,8 @@ def main(options: Namespace) -> int:
         complain("give arguments in one way: --arg, --json-args or -")
         return 2
     with Host.load() as host:
-        session = host.session(actor=Actor("local", {"admin"}), zone=Zone.LOCAL)
+        actor = Actor("local", {"admin"})
+        session = host.session(actor=actor, zone=Zone.LOCAL)
         try:
             arguments = _arguments(host, options)
         except UsageError as error:
@@ -63,7 +64,7 @@ def main(options: Namespace) -> int:
             return 2
         # What a tool prints must not get into the answer that a program reads.
         with redirect_stdout(sys.stderr), progress(host), log(wanted=options.log):
-            result = _call(host, session, options.name, arguments)
+            result = _call(host, session, actor, options.name, arguments)
         step = session.steps[-1]
         if options.json:
             say_json(as_json(result, step))
@@ -121,13 +122,15 @@ def _arguments(host: Host, options: Namespace) -> Arguments:
     return arguments_of(options.arg, {} if tool is None else tool.spec.schema)
 
 
-def _call(host: Host, session: Session, name: str, arguments: Arguments) -> ToolResult:
+def _call(
+    host: Host, session: Session, actor: Actor, name: str, arguments: Arguments
+) -> ToolResult:
     tool = host.tool(name)
     if tool is None or not tool.requires_approval:
         return session.call(name, arguments)
     from toolseam.cli._consent import ask
 
-    return session.call(name, arguments, approval=ask(host, session, name, arguments))
+    return session.call(name, arguments, approval=ask(host, session, actor, name, arguments))
 
 
 def _show(result: ToolResult, *, artifacts: bool) -> None:

@@ -1,8 +1,13 @@
+import re
 from pathlib import Path
+
+import attrs
 
 from support.commands import MODULE, documented, on_terminal, toolseam
 from support.dist_info import tools, write_dist
 from support.lab import Lab
+from toolseam._selection import WORKSPACE_KEYS
+from toolseam._settings_keys import WorkspaceSettings
 
 LIST = documented("list")
 HEAVY = {"attr", "attrs", "cattrs", "pluggy", "importlib.metadata", "importlib_metadata", "typing"}
@@ -103,6 +108,24 @@ def test_what_is_no_record_is_said_too(workspace: Path, lab: Lab, config: Path) 
     assert "did you mean 'acme-lab'?" in ran.out
     assert f"ignored: {workspace / 'toolseam.toml'}: zone" in ran.out
     assert ran.code == 0
+
+
+def test_every_key_that_would_widen_is_shown_as_ignored(workspace: Path) -> None:
+    """Keys of the operator, keys that nobody knows, and words that would widen: none is silent."""
+    (workspace / "toolseam.toml").write_text(
+        'trust = ["*"]\nenforce = "observe"\n[tables]\nallow = ["users"]\n'
+        '[providers.mine]\nbase_url = "http://127.0.0.1:9"\n[limits]\nthreads = 1\n'
+    )
+
+    ran = toolseam("list", cwd=workspace)
+
+    ignored = re.findall(r"^note: ignored: .*toolseam\.toml: ([\w.]+):", ran.out, re.MULTILINE)
+    assert sorted(ignored) == ["enforce", "providers", "tables.allow", "trust"]
+
+
+def test_the_keys_of_a_workspace_are_those_that_its_class_reads() -> None:
+    """A listing goes without the settings' classes, and knows the same keys."""
+    assert set(WORKSPACE_KEYS) == {field.name for field in attrs.fields(WorkspaceSettings)}
 
 
 def test_remarks_do_not_spoil_the_json(workspace: Path) -> None:

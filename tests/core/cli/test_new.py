@@ -6,6 +6,7 @@ import pytest
 from support.commands import documented, toolseam
 from support.environments import Environment, install, make_environment
 from support.wheels import build_wheel
+from toolseam.cli._new import NameRefused, names_for
 
 
 @pytest.fixture(scope="module")
@@ -53,6 +54,17 @@ def test_json_is_as_documented(tmp_path: Path) -> None:
     assert compileall.compile_dir(tmp_path / "acme-weather", quiet=1)
 
 
+@pytest.mark.parametrize("name", ["../evil", "ac\x1bme", "acme-read-records"])
+def test_a_name_that_would_not_work_writes_nothing(tmp_path: Path, name: str) -> None:
+    """A name is judged before anything is written, and said harmlessly."""
+    ran = toolseam("new", "--", name, cwd=tmp_path)
+
+    assert (ran.code, ran.out) == (2, "")
+    assert ran.err
+    assert "\x1b" not in ran.err
+    assert list(tmp_path.iterdir()) == []
+
+
 @pytest.mark.parametrize(
     "name",
     [
@@ -60,14 +72,10 @@ def test_json_is_as_documented(tmp_path: Path) -> None:
         *("json", "toolseam", "pytest", "9lives", "class", "acme-read-records", "acme-9"),
     ],
 )
-def test_a_name_that_would_not_work_writes_nothing(tmp_path: Path, name: str) -> None:
-    """A name is judged before anything is written: form, module, tool, what is there."""
-    ran = toolseam("new", "--", name, cwd=tmp_path)
-
-    assert (ran.code, ran.out) == (2, "")
-    assert ran.err
-    assert "\x1b" not in ran.err
-    assert list(tmp_path.iterdir()) == []
+def test_a_name_is_judged_by_form_module_and_tool(name: str) -> None:
+    """No distribution's name, no module's, no tool's, or one that would stand in for another."""
+    with pytest.raises(NameRefused):
+        names_for(name)
 
 
 def test_a_folder_that_is_there_is_left_alone(tmp_path: Path) -> None:
