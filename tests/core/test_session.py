@@ -1,0 +1,103 @@
+import asyncio
+
+import pytest
+from support.tools import ADA, BOB, Counted, CountedAsync, fine
+
+from toolseam import Host, ToolError, WireText, Zone
+
+
+@pytest.fixture
+def host() -> Host:
+    """A host with tools of several kinds."""
+    return Host(
+        tools=[
+            Counted(fine, name="read", group="db"),
+            Counted(fine, name="write", group="db", effect="unknown"),
+            Counted(fine, name="admin", requires_admin=True),
+            CountedAsync(fine, name="later", data_class="source_code"),
+        ]
+    )
+
+
+def offered(host: Host, **given: object) -> list[str]:
+    """Return the names that a session is offered."""
+    return [spec.name for spec in host.session(**given).tools()]  # type: ignore[arg-type]
+
+
+def test_what_is_offered_is_what_the_gate_lets_through(host: Host) -> None:
+    """Actor, allow-list and zone narrow, and each tool that is offered can be called."""
+    assert offered(host, actor=ADA, zone="local") == ["admin", "later", "read", "write"]
+    assert offered(host, actor=BOB, zone="local") == ["later", "read", "write"]
+    assert offered(host, actor=BOB, zone="external_global") == ["read", "write"]
+    assert offered(host, actor=BOB, tools=["group:db"]) == ["read", "write"]
+    assert offered(host, actor=BOB, tools=["admin", "read", "nope"]) == ["read"]
+    assert offered(host, actor=ADA, tools=[]) == []
+    assert offered(host, zone="local") == ["read", "write"]
+
+
+def test_one_name_is_no_list_of_names(host: Host) -> None:
+    """A text in the place of the allow-list is an error, not a list of letters."""
+    with pytest.raises(TypeError):
+        host.session(tools="read")
+
+
+def test_the_zone_comes_from_the_settings() -> None:
+    """Undeclared is the farthest one; an unknown word is an error."""
+    assert Host().session().zone is Zone.EXTERNAL_GLOBAL
+    assert Host(settings={"zone": "local"}).session().zone is Zone.LOCAL
+    assert Host(settings={"zone": "local"}).session(zone="external_eu").zone is Zone.EXTERNAL_EU
+    with pytest.raises(ValueError, match="moon"):
+        Host().session(zone="moon")
+
+
+def test_a_session_says_who_and_where(host: Host) -> None:
+    """Actor, run and steps can be read, and its text shows no content."""
+    session = host.session(actor=ADA)
+    session.call("read")
+
+    assert session.actor is ADA
+    assert session.steps[0].run_id == session.run_id
+    assert session.notes == ()
+    assert repr(session) == f"<Session {session.run_id} 1 steps>"
+
+
+def test_each_way_to_call_gives_the_same(host: Host) -> None:
+    """call, acall, call_wire and acall_wire differ in how they wait and what they give."""
+    session = host.session(actor=ADA)
+    text, step = session.call_wire("read")
+    atext, astep = asyncio.run(session.acall_wire("read"))
+
+    assert session.call("read").content == text == atext == "fine"
+    assert asyncio.run(session.acall("read")).content == "fine"
+    assert type(text) is type(atext) is WireText
+    assert (step.status, astep.status) == ("ok", "ok")
+    assert len(session.steps) == 4
+
+
+def test_a_refused_call_has_wire_text_too(host: Host) -> None:
+    """Whatever becomes of a call, the provider is told one text."""
+    session = host.session(actor=BOB)
+
+    text, step = session.call_wire("nope")
+
+    assert text == "Error (not_found): There is no tool 'nope'."
+    assert step.status == "not_found"
+
+
+def test_a_preview_is_made_in_the_session(host: Host) -> None:
+    """It counts no attempt, and is refused where the call would be."""
+    session = host.session(actor=BOB, tools=["write"])
+
+    assert session.preview("write").run_id == session.run_id
+    with pytest.raises(ToolError):
+        session.preview("read")
+    assert session.steps == ()
+
+
+def test_a_session_never_shows_what_another_did(host: Host) -> None:
+    """Traces are apart, also from the host's own."""
+    one, other = host.session(actor=ADA), host.session(actor=ADA)
+    one.call("read")
+
+    assert len(one.steps) == 1
+    assert other.steps == host.steps == ()
