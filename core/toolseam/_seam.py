@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from toolseam._conversation import Conversation
 
 _TURN_S = 0.005
+_LOGGED = 20_000
 
 
 def perform(
@@ -510,9 +511,11 @@ def _log(tool: BoundTool, error: BaseException) -> None:
 
     from toolseam.guards import mask_secrets
 
-    lines = "".join(traceback.format_exception(error))[-20_000:]
+    # Twice what is kept is masked: a secret that the first cut beheads is not in the second.
+    lines = "".join(traceback.format_exception(error))[-2 * _LOGGED :]
     text, _ = mask_secrets(lines)
-    LOGGER.error("%s raised %s", tool.name, text.encode("unicode_escape").decode("ascii"))
+    line = text.encode("unicode_escape").decode("ascii")[-_LOGGED:]
+    LOGGER.error("%s raised %s", tool.name, line)
 
 
 # -- finish ------------------------------------------------------------------------------------

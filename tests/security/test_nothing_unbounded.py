@@ -12,8 +12,8 @@ import orjson
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support.tools import ADA, plugin, spec
 
+from support.tools import ADA, plugin, spec
 from toolseam import DataClass, Host, ToolArtifact, ToolError, ToolResult, render_tool_result
 from toolseam._errors import SpecError
 from toolseam._result_json import encode_result
@@ -320,7 +320,9 @@ def test_progress_and_listeners_get_clean_text() -> None:
 
 def test_nothing_of_a_refused_call_is_marked() -> None:
     """A refusal reads nothing, so it marks nothing."""
-    host = Host(tools=[plugin(lambda arguments: ToolResult.text("x"), data_class="secret_adjacent")])
+    host = Host(
+        tools=[plugin(lambda arguments: ToolResult.text("x"), data_class="secret_adjacent")]
+    )
     session = host.session(actor=ADA, zone="external_eu")
 
     session.call("probe")
