@@ -9,7 +9,8 @@ from __future__ import annotations
 import math
 import multiprocessing
 import resource
-from typing import TYPE_CHECKING, Any
+from functools import reduce
+from typing import TYPE_CHECKING, Any, cast
 
 from benchmarks.bars import Effort, Measured
 from benchmarks.ours import Search, caller
@@ -27,17 +28,11 @@ _LEGAL_ROWS = [["0"]] * 8_300
 
 
 def _deep(wrap: Callable[[Any], Any]) -> Any:
-    value: Any = 0
-    for _ in range(100_000):
-        value = wrap(value)
-    return value
+    return reduce(lambda value, _: wrap(value), range(100_000), 0)
 
 
 def _shared() -> Any:
-    value: Any = "x"
-    for _ in range(60):
-        value = [value, value]
-    return value
+    return reduce(lambda value, _: [value, value], range(60), cast("Any", "x"))
 
 
 def _cycle() -> Any:

@@ -36,7 +36,7 @@ def test_the_tool_of_the_readme_works() -> None:
     """The tool that is shown answers through the whole seam, table and all."""
     module = ModuleType("acme_greet")
     sys.modules["acme_greet"] = module
-    exec(blocks("python")[0], vars(module))  # noqa: S102 - that is the point
+    exec(blocks("python")[0], vars(module))
 
     result = harness(module).call({"name": "Ada", "times": 2})
 
@@ -51,7 +51,7 @@ def test_the_program_of_the_readme_works(
     """The program that is shown prints the tables of the folder that it runs in."""
     monkeypatch.chdir(folder)
 
-    exec(blocks("python")[1], {})  # noqa: S102 - that is the point
+    exec(blocks("python")[1], {})
 
     shown = capsys.readouterr().out
     assert "album: table, 2 rows" in shown

@@ -2,8 +2,8 @@ import attrs
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support.tools import ADA, BOB, Counted, approved, fine, plugin
 
+from support.tools import ADA, BOB, Counted, approved, fine, plugin
 from toolseam import Actor, Host, ToolError, ToolResult
 from toolseam._approval import CHARACTERS, LINES, Approval, Preview, preview_lines
 from toolseam._text import clean, is_clean

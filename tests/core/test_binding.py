@@ -187,9 +187,7 @@ def test_generators_are_refused(kind: str, hidden: bool) -> None:
         yield fine()
 
     execute: Any = generator if kind == "generator" else stream
-    assert "generator" in refused(
-        plugin(decorated(execute, honest=True) if hidden else execute)
-    )
+    assert "generator" in refused(plugin(decorated(execute, honest=True) if hidden else execute))
 
 
 def test_only_execute_may_be_async() -> None:

@@ -3,8 +3,8 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support.tools import ADA, Counted, fine, plugin
 
+from support.tools import ADA, Counted, fine, plugin
 from toolseam import (
     ErrorCode,
     Host,
@@ -136,9 +136,7 @@ def test_artifacts_within_the_budget_pass_as_they_are() -> None:
 )
 def test_an_artifact_that_does_not_fit_its_shape_is_omitted(kind: str, data: Any) -> None:
     """It raises nowhere; the list is replaced and says why."""
-    result, _, _ = passed(
-        lambda: ToolResult.text("fine", rows(1), ToolArtifact(kind, "l", data))
-    )
+    result, _, _ = passed(lambda: ToolResult.text("fine", rows(1), ToolArtifact(kind, "l", data)))
 
     assert [a.label for a in result.artifacts] == ["Artifacts omitted"]
     assert result.content == "fine"
@@ -147,9 +145,7 @@ def test_an_artifact_that_does_not_fit_its_shape_is_omitted(kind: str, data: Any
 def test_lowered_artifact_and_data_limits_hold() -> None:
     """What is larger is left out whole, and the step names the channel."""
     result, step, _ = passed(
-        lambda: ToolResult.text(
-            "fine", rows(50), data={"x": "y" * 300}, metadata={"z": "y" * 300}
-        ),
+        lambda: ToolResult.text("fine", rows(50), data={"x": "y" * 300}, metadata={"z": "y" * 300}),
         artifact_bytes=300,
         data_bytes=200,
     )
@@ -279,7 +275,7 @@ def test_no_status_hangs_on_the_renderer(monkeypatch: pytest.MonkeyPatch) -> Non
 def test_bounding_is_total_and_stable(
     text: str, code: ErrorCode | None, output: str, content: int, message: int
 ) -> None:
-    """Whatever a tool says, what leaves is clean and within the caps, and bounding it again is it."""
+    """Whatever a tool says, what leaves is clean and capped, and bounding it again keeps it."""
     limits = Limits(content_bytes=content, message_bytes=message)
     given = ToolResult.text(text) if code is None else ToolResult.error(text, code, output=output)
 

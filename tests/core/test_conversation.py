@@ -1,8 +1,8 @@
 from typing import Any
 
 import pytest
-from support.tools import ADA, Counted, fine, plugin
 
+from support.tools import ADA, Counted, fine, plugin
 from toolseam import DataClass, Host, ToolResult
 
 
@@ -102,9 +102,7 @@ def test_a_verdict_is_asked_again_when_anything_changed() -> None:
 
 def test_observed_calls_are_decided_each_time() -> None:
     """Under observe a class too high is offered, and never remembered as harmless."""
-    host = Host(
-        tools=[reading("probe", "secret_adjacent")], settings={"enforce": "observe"}
-    )
+    host = Host(tools=[reading("probe", "secret_adjacent")], settings={"enforce": "observe"})
     session = host.session(actor=ADA, zone="external_global")
 
     assert [session.call("probe").success for _ in range(3)] == [True] * 3

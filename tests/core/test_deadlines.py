@@ -5,8 +5,8 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-from support.tools import ADA, Counted, CountedAsync, approved, fine, plugin
 
+from support.tools import ADA, Counted, CountedAsync, approved, fine, plugin
 from toolseam import Actor, Host, ToolError, ToolResult
 
 MAY_APPLY = "may still apply"
@@ -70,9 +70,7 @@ def test_an_overrunning_sync_tool_is_left_to_itself(how: str, gate: threading.Ev
 
 @pytest.mark.parametrize("how", ["call", "acall"])
 @pytest.mark.parametrize("kind", ["sync", "async"])
-def test_an_overrunning_write_may_still_apply(
-    how: str, kind: str, gate: threading.Event
-) -> None:
+def test_an_overrunning_write_may_still_apply(how: str, kind: str, gate: threading.Event) -> None:
     """The text says so, and the effect is unknown (decisions)."""
 
     async def sleep(arguments: object) -> ToolResult:
@@ -178,8 +176,8 @@ def test_a_write_given_up_while_it_waited_for_its_turn_never_runs(
             await asyncio.sleep(0.005)
         return fine()
 
-    tool = blocking(gate, runs, effect="unknown") if kind == "sync" else plugin(
-        wait, effect="unknown"
+    tool = (
+        blocking(gate, runs, effect="unknown") if kind == "sync" else plugin(wait, effect="unknown")
     )
     host = Host(tools=[tool])
     first, second = approved(host, "probe"), approved(host, "probe")
@@ -205,7 +203,9 @@ def test_a_full_house_is_unavailable(how: str, gate: threading.Event) -> None:
     """reason busy and retriable; an abandoned thread counts until it ends."""
     runs: list[int] = []
     limits = {"threads": 1, "waiting": 0}
-    host = Host(tools=[blocking(gate, runs), Counted(fine, name="other")], settings={"limits": limits})
+    host = Host(
+        tools=[blocking(gate, runs), Counted(fine, name="other")], settings={"limits": limits}
+    )
     host.call("probe", timeout=0.05)
 
     def ask() -> ToolResult:

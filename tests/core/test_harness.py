@@ -3,8 +3,8 @@ from typing import Any
 
 import attrs
 import pytest
-from support.tools import BOB, Counted, CountedAsync, fine, plugin
 
+from support.tools import BOB, Counted, CountedAsync, fine, plugin
 from toolseam import ToolResult, hookimpl
 from toolseam._errors import LoadError
 from toolseam.testing import harness

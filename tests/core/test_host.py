@@ -4,8 +4,8 @@ import types
 from typing import Any
 
 import pytest
-from support.tools import ADA, BOB, Counted, fine, plugin, spec
 
+from support.tools import ADA, BOB, Counted, fine, plugin, spec
 from toolseam import Actor, Host, ToolResult, hookimpl
 from toolseam._errors import LoadError, SettingsError
 

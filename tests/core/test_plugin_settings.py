@@ -3,8 +3,8 @@ from typing import Any
 
 import attrs
 import pytest
-from support.tools import ADA, fine, plugin
 
+from support.tools import ADA, fine, plugin
 from toolseam import Host, ToolResult
 from toolseam._binding import bind
 from toolseam._errors import SettingsError

@@ -3,8 +3,8 @@ from typing import Any, get_args
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support.tools import ADA, BOB, Counted, fine, plugin
 
+from support.tools import ADA, BOB, Counted, fine, plugin
 from toolseam import Actor, DataClass, Effect, Host, Zone
 from toolseam._binding import BoundTool, bind
 from toolseam._policy import (

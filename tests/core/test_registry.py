@@ -4,8 +4,8 @@ from typing import Any
 
 import attrs
 import pytest
-from support.tools import ADA, Counted, fine, plugin, spec
 
+from support.tools import ADA, Counted, fine, plugin, spec
 from toolseam import Host, ToolResult, hookimpl
 from toolseam._errors import LoadError
 
@@ -116,7 +116,7 @@ def test_a_specification_that_holds_a_secret_is_refused(
         return Counted(fine, parameters=schema)
 
     for secret in ("sk-proj-" + "a1B2" * 10, "correct-horse-battery"):
-        with pytest.raises(LoadError, match="secret|sensitive") as error:
+        with pytest.raises(LoadError, match=r"secret|sensitive") as error:
             Host(tools=[made(secret)])
         assert secret not in str(error.value)
     assert Host(tools=[made("harmless-value")]).tools()

@@ -642,9 +642,7 @@ def test_a_timeout_error_is_a_timeout(error: Exception, way: str, kind: type[Cou
     assert "CAN" not in result.content
 
 
-def test_a_cancellation_that_nobody_asked_for_is_a_result(
-    way: str, kind: type[Counted]
-) -> None:
+def test_a_cancellation_that_nobody_asked_for_is_a_result(way: str, kind: type[Counted]) -> None:
     """CancelledError out of the blue ends the call alone (P07 e)."""
     host, result, step = run(kind(raises(asyncio.CancelledError)), way)
 
@@ -809,5 +807,3 @@ def test_peeking_at_data_gives_the_bytes_that_were_made() -> None:
 
     assert result.data is not None
     assert peek(result.data) is peek(kept[0].data)  # type: ignore[arg-type]
-
-

@@ -223,9 +223,7 @@ def test_a_call_during_clean_up_is_no_cancelled_call() -> None:
 
 @pytest.mark.parametrize("timeout", [None, 30.0])
 @pytest.mark.parametrize("kind", [Counted, CountedAsync])
-def test_sys_exit_in_a_task_ends_the_call_alone(
-    kind: type[Counted], timeout: float | None
-) -> None:
+def test_sys_exit_in_a_task_ends_the_call_alone(kind: type[Counted], timeout: float | None) -> None:
     """Nothing but a cancellation leaves a task: the loop and its other calls go on (P07 b)."""
 
     def leave() -> Any:

@@ -1,8 +1,8 @@
 import asyncio
 
 import pytest
-from support.tools import ADA, BOB, Counted, CountedAsync, fine
 
+from support.tools import ADA, BOB, Counted, CountedAsync, fine
 from toolseam import Host, ToolError, WireText, Zone
 
 

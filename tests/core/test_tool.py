@@ -86,9 +86,7 @@ def test_each_kind_of_function_runs_through_the_seam(made: Any, content: str) ->
 
 def test_further_members_of_the_specification_can_be_said() -> None:
     """What stands in the decorator wins over what the function says."""
-    made = tool(effect="unknown", name="wipe", description="Wipes.", timeout_s=3)(
-        greet.function
-    )
+    made = tool(effect="unknown", name="wipe", description="Wipes.", timeout_s=3)(greet.function)
     spec = made.tool_spec()
 
     assert (spec.name, spec.description, spec.timeout_s) == ("wipe", "Wipes.", 3)

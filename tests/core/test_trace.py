@@ -7,8 +7,8 @@ from typing import Any
 import attrs
 import orjson
 import pytest
-from support.tools import ADA, Counted, fine, plugin
 
+from support.tools import ADA, Counted, fine, plugin
 from toolseam import Host, Step, ToolArtifact, ToolResult, hookimpl
 from toolseam._steps import Live, step_json
 from toolseam._trace import Listeners, RunTrace

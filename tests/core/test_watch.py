@@ -26,7 +26,7 @@ def test_what_overruns_is_cancelled() -> None:
 
     async def main() -> list[bool]:
         watch = Watch()
-        return await asyncio.gather(watched(watch, 0.05, 10), watched(watch, 10, 0.4))
+        return list(await asyncio.gather(watched(watch, 0.05, 10), watched(watch, 10, 0.4)))
 
     assert asyncio.run(main()) == [True, False]
 

@@ -1,6 +1,7 @@
 import threading
 import time
 from collections.abc import Iterator
+from functools import partial
 
 import pytest
 
@@ -122,7 +123,7 @@ def test_whatever_work_raises_the_thread_lives() -> None:
         raise error
 
     for error in (SystemExit, KeyboardInterrupt, GeneratorExit):
-        job = workers.submit(lambda error=error: leave(error))
+        job = workers.submit(partial(leave, error))
         assert job.wait(5)
         assert type(job.error) is error
     assert workers.submit(lambda: 1).wait(5)

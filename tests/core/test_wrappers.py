@@ -203,9 +203,7 @@ def test_the_first_wrapper_to_spoil_the_outcome_is_named() -> None:
 
 
 @pytest.mark.parametrize("error", [ContractViolation("data", "x"), "contract_error"])
-def test_a_breach_raised_by_a_wrapper_is_not_the_tools(
-    kind: type[Counted], error: Any
-) -> None:
+def test_a_breach_raised_by_a_wrapper_is_not_the_tools(kind: type[Counted], error: Any) -> None:
     """A wrapper that fails to build its result withdraws itself, not the tool."""
 
     def body() -> Generator[None, Any, Any]:
@@ -431,9 +429,7 @@ def test_a_wrapper_gets_the_context() -> None:
 def test_wrappers_do_not_run_for_refused_calls() -> None:
     """Nothing of a plugin runs before the call is admitted."""
     notes: list[str] = []
-    host = Host(
-        tools=[Counted(fine, data_class="source_code")], plugins=[noting(notes, "any")]
-    )
+    host = Host(tools=[Counted(fine, data_class="source_code")], plugins=[noting(notes, "any")])
 
     host.call("probe")
     host.call("nope")

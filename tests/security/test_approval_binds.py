@@ -1,4 +1,4 @@
-"""S4, over what exists: an approval is for one call, of exactly this tool, by exactly this actor."""
+"""S4, over what exists: an approval is for one call, of this very tool, by this very actor."""
 
 import asyncio
 import sqlite3
@@ -9,8 +9,8 @@ from typing import Any
 
 import attrs
 import pytest
-from support.tools import ADA, BOB, spec
 
+from support.tools import ADA, BOB, spec
 from toolseam import Actor, Host, ToolError, ToolResult, ToolSpec, hookimpl
 
 ARGUMENTS = {"properties": {"price": {"type": "integer"}}, "required": ["price"]}
@@ -145,9 +145,7 @@ def test_the_same_arguments_in_other_words_are_the_same_call(host: Host, tool: S
     assert host.call("set_price", {"price": 12}, actor=ADA, approval=approval).success
 
 
-def test_a_row_changed_in_between_is_a_conflict(
-    host: Host, tool: SetPrice, file: Path
-) -> None:
+def test_a_row_changed_in_between_is_a_conflict(host: Host, tool: SetPrice, file: Path) -> None:
     """The preview is made again, and what it shows now is not what was approved (S4 c)."""
     approval = grant(host)
     with sqlite3.connect(file) as database:
@@ -265,7 +263,8 @@ def test_no_code_of_a_plugin_runs_before_an_approval(tmp_path: Path) -> None:
     refused(asyncio.run(host.acall("write", given, actor=ADA)), "approval_denied")
     session.call_wire("write", given)
     preview = host.preview("write", given, actor=ADA)
-    refused(session.call("write", given, approval=host.approve(preview, actor=ADA)), "conflict", "other_run")
+    approval = host.approve(preview, actor=ADA)
+    refused(session.call("write", given, approval=approval), "conflict", "other_run")
     assert not marker.exists()
     assert not runs
 

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.tools import ADA, approved, spec
 
+from support.tools import ADA, approved, spec
 from toolseam import Host, Session, ToolError, ToolResult, ToolSpec, hookimpl
 
 NAMES = ("wipe", "clear", "wipe", "purge", "clear", "wipe")
@@ -132,8 +132,7 @@ def test_threads_in_one_session(host: Host, counter: Path) -> None:
 
     with ThreadPoolExecutor(6) as pool:
         jobs = [
-            pool.submit(session.call, n, approval=a)
-            for n, a in zip(NAMES, approvals, strict=True)
+            pool.submit(session.call, n, approval=a) for n, a in zip(NAMES, approvals, strict=True)
         ]
         results = [job.result() for job in jobs]
 
