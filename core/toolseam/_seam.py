@@ -290,8 +290,14 @@ async def _until(
 
 def _perform_here(call: Call, tool: BoundTool) -> Raw:
     """Run an async tool to its end in a loop of its own; nothing but its value leaves the task."""
+    async def run() -> tuple[Any, BaseException | None]:
+        outcome = await _guarded(call, tool)
+        if _rose(asyncio.current_task(), 0):
+            raise asyncio.CancelledError  # Ctrl-C, though the tool swallowed it
+        return outcome
+
     try:
-        result, error = asyncio.run(_guarded(call, tool))
+        result, error = asyncio.run(run())
     except BaseException as error:  # noqa: BLE001 - Ctrl-C ends the loop: recorded, re-raised
         return _failed(call, error)
     return _finish(call, result) if error is None else _failed(call, error)

@@ -1,13 +1,15 @@
 import asyncio
+import signal
 import threading
 import time
-from collections.abc import Callable, Iterator
+import types
+from collections.abc import Callable, Generator, Iterator
 from typing import Any
 
 import pytest
 
 from support.tools import ADA, Counted, CountedAsync, approved, fine, plugin
-from toolseam import Actor, Host, ToolError, ToolResult
+from toolseam import Actor, Host, ToolError, ToolResult, hookimpl
 
 MAY_APPLY = "may still apply"
 
@@ -559,3 +561,140 @@ def test_the_call_id_is_the_steps_id() -> None:
     host.call("probe")
 
     assert seen == [host.steps[0].id]
+
+
+# -- waiting for a turn, and Ctrl-C ------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", ["sync", "async"])
+@pytest.mark.parametrize("how", ["call", "acall"])
+def test_a_write_whose_turn_does_not_come_is_busy(
+    kind: str, how: str, gate: threading.Event
+) -> None:
+    """It waits as long as acall would, then nothing has happened."""
+    runs: list[int] = []
+
+    async def wait(arguments: object) -> ToolResult:
+        runs.append(1)
+        while not gate.is_set():
+            await asyncio.sleep(0.005)
+        return fine()
+
+    waits = plugin(wait, effect="unknown")
+    tool = blocking(gate, runs, effect="unknown") if kind == "sync" else waits
+    host = Host(tools=[tool], settings={"limits": {"timeout_s": 0.2}})
+    first, second = approved(host, "probe"), approved(host, "probe")
+    thread = threading.Thread(
+        target=lambda: host.call("probe", actor=ADA, approval=first, timeout=20)
+    )
+    thread.start()
+    assert until(lambda: runs)
+
+    if how == "call":
+        result = host.call("probe", actor=ADA, approval=second)
+    else:
+        result = asyncio.run(host.acall("probe", actor=ADA, approval=second, timeout=20))
+    gate.set()
+    thread.join()
+
+    assert (result.failure.code, result.metadata["reason"]) == ("unavailable", "busy")  # type: ignore[union-attr]
+    assert runs == [1]
+    assert host.steps[0].effect == "none"
+
+
+async def sleeping(arguments: object) -> ToolResult:
+    """Sleep until somebody stops it."""
+    await asyncio.sleep(10)
+    return fine()
+
+
+async def swallowing(arguments: object) -> ToolResult:
+    """Sleep, and go on when it is stopped."""
+    try:
+        await asyncio.sleep(10)
+    except asyncio.CancelledError:
+        pass
+    return fine()
+
+
+def napping(arguments: object) -> ToolResult:
+    """Sleep in slices, so that a signal is seen."""
+    end = time.monotonic() + 10
+    while time.monotonic() < end:
+        time.sleep(0.01)
+    return fine()
+
+
+@pytest.mark.parametrize("execute", [sleeping, swallowing, napping])
+@pytest.mark.parametrize("timeout", [None, 20.0])
+def test_ctrl_c_while_a_call_is_waited_for(execute: Any, timeout: float | None) -> None:
+    """The person at the keyboard stops the call, not the tool: recorded, then raised (P07 c)."""
+    host = Host(tools=[plugin(execute, effect="unknown")])
+    approval = approved(host, "probe")
+    here = threading.get_ident()
+    timer = threading.Timer(0.2, lambda: signal.pthread_kill(here, signal.SIGINT))
+    timer.start()
+
+    began = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        host.call("probe", actor=ADA, approval=approval, timeout=timeout)
+
+    assert time.monotonic() - began < 5
+    assert [(s.status, s.effect) for s in host.steps] == [("cancelled", "unknown")]
+
+
+def test_a_tool_that_cancels_itself_is_cancelled() -> None:
+    """Under a deadline it has a task of its own, and nobody else's goes down with it."""
+
+    async def execute(arguments: object) -> ToolResult:
+        task = asyncio.current_task()
+        assert task is not None
+        task.cancel()
+        await asyncio.sleep(0)
+        return fine()
+
+    host = Host(tools=[plugin(execute)])
+
+    assert asyncio.run(host.acall("probe", timeout=5)).failure.code == "cancelled"  # type: ignore[union-attr]
+    assert host.call("probe", timeout=5).failure.code == "cancelled"  # type: ignore[union-attr]
+    assert len(host.steps) == 2
+
+
+def test_a_call_outside_of_a_task_works() -> None:
+    """A loop may drive a coroutine from a callback, where there is no task to watch."""
+    found: list[ToolResult] = []
+    host = Host(tools=[CountedAsync(fine)])
+
+    async def main() -> None:
+        def drive() -> None:
+            try:
+                host.acall("probe").send(None)
+            except StopIteration as stop:
+                found.append(stop.value)
+
+        asyncio.get_running_loop().call_soon(drive)
+        await asyncio.sleep(0.01)
+
+    asyncio.run(main())
+
+    assert found[0].content == "fine"
+
+
+@pytest.mark.parametrize("kind", ["sync", "async"])
+def test_wrappers_do_not_run_a_call_that_was_given_up(kind: str, gate: threading.Event) -> None:
+    """A wrapper that keeps a call past its deadline keeps it from the tool."""
+    tool = Counted(fine) if kind == "sync" else CountedAsync(fine)
+
+    def body() -> Generator[None, Any, Any]:
+        gate.wait(10)
+        return (yield)
+
+    wrapper = types.SimpleNamespace(execute=hookimpl(wrapper=True)(body))
+    host = Host(tools=[tool], plugins=[wrapper])
+
+    result = host.call("probe", timeout=0.05)
+    gate.set()
+    time.sleep(0.1)
+
+    assert result.failure.code == "timeout"  # type: ignore[union-attr]
+    assert tool.count == 0
