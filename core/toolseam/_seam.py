@@ -556,14 +556,14 @@ def _finish(call: Call, result: ToolResult) -> Raw:
     ):
         result, truncated, size, notes = bound_result(result, limits)
     tool = call.tool
-    if tool is not None and tool.data_class is not conversation.mark and result.failure is None:
+    if tool is not None and call.ran and tool.data_class is not conversation.mark:
         conversation.raise_mark(tool.data_class)
     wire, masked = _wire(conversation, result) if call.wire else (None, 0)
     name = call.given_name
     fields = (
         call.number,
         conversation.trace.run_id,
-        cast("str", name) if tool is None else tool.name,
+        short(name) if tool is None else tool.name,
         None if tool is None or name == tool.name else cast("str", name),
         "" if tool is None else tool.distribution,
         "" if tool is None else tool.version,

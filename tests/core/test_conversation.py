@@ -12,26 +12,33 @@ def reading(name: str, data_class: str, **more: Any) -> Counted:
 
 
 def failing() -> ToolResult:
-    """Return a failure."""
-    return ToolResult.error("bad", "not_found")
+    """Return a failure that tells something all the same."""
+    return ToolResult.error("bad", "command_failed", output="a line of the log")
 
 
 def test_a_conversation_is_marked_by_the_highest_class_it_has_read() -> None:
-    """The mark rises with what succeeds, never falls, and a failure leaves it."""
+    """The mark rises with what ran, failures included, never falls, and a refusal leaves it."""
     tools = [
         reading("a", "source_code"),
         reading("b", "editor_content"),
-        Counted(failing, name="c", data_class="secret_adjacent"),
+        Counted(failing, name="c", data_class="system_diagnostics"),
+        reading("d", "secret_adjacent", effect="unknown"),
     ]
     session = Host(tools=tools).session(actor=ADA, zone="local")
     assert session.mark is DataClass.PUBLIC_CONTENT
 
     marks = []
-    for name in ("b", "a", "b", "c"):
+    for name in ("b", "a", "b", "c", "d"):
         session.call(name)
         marks.append(session.mark)
 
-    assert marks == ["editor_content", "source_code", "source_code", "source_code"]
+    assert marks == [
+        "editor_content",
+        "source_code",
+        "source_code",
+        "system_diagnostics",
+        "system_diagnostics",
+    ]
 
 
 def test_what_was_read_closes_what_would_send_it_away() -> None:
