@@ -114,9 +114,9 @@ class BoundTool:
 
     def judge(self, value: object) -> ToolResult:
         """Return what the hook gave if it is a sound result of this tool, else raise `Broken`."""
-        path, reason = fault_of(value)
-        if reason:
-            raise Broken(path, reason)
+        fault = fault_of(value)
+        if fault is not None:
+            raise Broken(*fault)
         result = cast("ToolResult", value)
         if self.promises and result.failure is None:
             self._keep_promise(result)

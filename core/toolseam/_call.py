@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 from time import monotonic, perf_counter_ns
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from toolseam._context import ToolContext
 from toolseam._errors import ErrorCode
@@ -18,11 +19,23 @@ if TYPE_CHECKING:
     from toolseam._approval import Approval
     from toolseam._binding import BoundTool
     from toolseam._conversation import Conversation
+    from toolseam._render import WireText
     from toolseam._result import ToolResult
 
 
 class Call:
-    """One attempt on its way through the seam; a class attribute is what holds until it is set."""
+    """One attempt: on its way through the seam, and afterwards what the trace keeps of it.
+
+    A class attribute is what holds until it is set: most calls are refused nothing, cut nowhere,
+    and pay for nothing else.
+    """
+
+    conversation: Conversation
+    given_name: object
+    number: int
+    started: int
+    ended: int
+    result: ToolResult
 
     tool: BoundTool | None = None
     approval: Approval | None = None
@@ -30,18 +43,29 @@ class Call:
     value: Any = None
     repairs: tuple[str, ...] = ()
     deadline: float | None = None
+    for_wire = False
     abandoned = False
     ran = False
+    effect = "none"
     reason: str | None = None
-    wire = False
+    truncated = False
+    original_size: int | None = None
+    notes: tuple[str, ...] = ()
+    wire: WireText | None = None
+    masked = 0
 
-    def __init__(self, conversation: Conversation, name: object, *, wire: bool) -> None:
-        self.started = perf_counter_ns()
-        self.conversation = conversation
-        self.given_name = name
-        self.number = conversation.trace.next_number()
-        if wire:
-            self.wire = True
+
+_blank = cast("Callable[[], Call]", functools.partial(object.__new__, Call))
+
+
+def begin(conversation: Conversation, name: object) -> Call:
+    """Begin an attempt; a constructor of the class would cost as much as validation."""
+    call = _blank()
+    call.started = perf_counter_ns()
+    call.conversation = conversation
+    call.given_name = name
+    call.number = conversation.trace.next_number()
+    return call
 
 
 def given_to(call: Call, tool: BoundTool) -> Any:  # noqa: ANN401

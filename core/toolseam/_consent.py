@@ -51,9 +51,9 @@ def _said(call: Call, tool: BoundTool) -> tuple[bool, str]:
     finally:
         # The preview had its arguments; what runs gets a copy that nobody has held.
         call.value = decode(cast("bytes", call.arguments))
-    path, reason = fault_of(made)
-    if reason:
-        return True, f"(the preview broke the contract: {path}: {reason})"
+    fault = fault_of(made)
+    if fault is not None:
+        return True, "(the preview broke the contract: {}: {})".format(*fault)
     result = cast("ToolResult", made)
     if result.failure is not None:
         return True, f"(the preview failed: {result.failure.code.value})"

@@ -183,8 +183,7 @@ class Host:
         Raises `RuntimeError` for an async tool while an event loop runs here.
         """
         conversation = self._system if actor is Actor.system else self._own(actor)
-        raw = perform(conversation, name, arguments, approval=approval, timeout=timeout)
-        return raw.result
+        return perform(conversation, name, arguments, approval, timeout).result
 
     async def acall(
         self,
@@ -197,8 +196,7 @@ class Host:
     ) -> ToolResult:
         """Await a tool; a sync one runs in a worker thread. Else like `call`."""
         conversation = self._system if actor is Actor.system else self._own(actor)
-        raw = await aperform(conversation, name, arguments, approval=approval, timeout=timeout)
-        return raw.result
+        return (await aperform(conversation, name, arguments, approval, timeout)).result
 
     def session(
         self,

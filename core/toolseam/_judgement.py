@@ -26,8 +26,8 @@ class Broken(ToolseamError):
         self.recorded = False
 
 
-def fault_of(value: object) -> tuple[str, str]:
-    """Return the path and reason why `value` is no sound ToolResult, or two empty texts (§5)."""
+def fault_of(value: object) -> tuple[str, str] | None:
+    """Return the path and reason why `value` is no sound ToolResult, or None if it is (§5)."""
     if type(value) is not ToolResult:
         dispose(value)
         return "$", f"{short(type(value).__name__)}, expected ToolResult"
@@ -41,7 +41,7 @@ def fault_of(value: object) -> tuple[str, str]:
             and (value.data is None or (failure is None and _holds(value.data, bytes)))
             and (value.artifacts is NO_ARTIFACTS or (failure is None and _shows(value.artifacts)))
         ):
-            return ("", "") if failure is None else _fault_of_failure(failure)
+            return None if failure is None else _fault_of_failure(failure)
     except AttributeError:
         return "$", "a ToolResult that no factory has built"
     return "$", _CHANGED
@@ -54,8 +54,8 @@ def as_broken(error: BaseException, wrapper: object | None = None) -> Broken | N
     if isinstance(error, ContractViolation):
         return Broken(error.path, error.reason, wrapper=wrapper)
     if isinstance(error, ToolError):
-        path, reason = _fault_of_failure(error)
-        return Broken(path, reason, wrapper=wrapper) if reason else None
+        fault = _fault_of_failure(error)
+        return None if fault is None else Broken(*fault, wrapper=wrapper)
     return None
 
 
@@ -66,14 +66,14 @@ def dispose(value: object) -> None:
             value.close()
 
 
-def _fault_of_failure(failure: object) -> tuple[str, str]:
+def _fault_of_failure(failure: object) -> tuple[str, str] | None:
     if type(failure) is not ToolError or type(failure.message) is not str:
         return "failure", _CHANGED
     if failure.code is ErrorCode.CONTRACT_ERROR:
         return "failure.code", "only the framework issues contract_error"
     if type(failure.code) is not ErrorCode or not _holds(failure.metadata, bytes):
         return "failure", _CHANGED
-    return "", ""
+    return None
 
 
 def _holds(held: object, kind: type) -> bool:

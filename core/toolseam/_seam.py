@@ -11,7 +11,7 @@ from time import monotonic, perf_counter_ns
 from typing import TYPE_CHECKING, Any, cast
 
 from toolseam._bounds import bound_result
-from toolseam._call import Call, Refused, context_of, given_to
+from toolseam._call import Call, Refused, begin, context_of, given_to
 from toolseam._consent import consent
 from toolseam._conversation import WITHDRAWN, withdrawn
 from toolseam._errors import ErrorCode, SettingsError
@@ -21,7 +21,7 @@ from toolseam._levels import Zone
 from toolseam._render import issue, render_tool_result
 from toolseam._result import ToolError, ToolResult, copy_error, failed, refusal
 from toolseam._run_only import EMPTY_OBJECT, NO_ARTIFACTS
-from toolseam._steps import NO_EFFECT, Live, Raw
+from toolseam._steps import NO_EFFECT, Live
 from toolseam._text import bound, has_control, short
 from toolseam._trace import LOGGER
 from toolseam._workers import Busy, Job
@@ -42,17 +42,20 @@ def perform(
     conversation: Conversation,
     name: str,
     arguments: str | bytes | Mapping[str, Any] | None = None,
-    *,
     approval: Approval | None = None,
     timeout: float | None = None,
+    *,
     wire: bool = False,
-) -> Raw:
+) -> Call:
     """Make one call from synchronous code and return its finished attempt; see §5."""
-    call = Call(conversation, name, wire=wire)
+    call = begin(conversation, name)
+    if wire:
+        call.for_wire = True
     refused = _admit(call, name, arguments)
     if refused is not None:
         return _finish(call, refused)
-    call.approval = approval
+    if approval is not None:
+        call.approval = approval
     tool = cast("BoundTool", call.tool)
     seconds = tool.timeout_s if timeout is None else timeout
     if seconds is None and not tool.is_async:
@@ -70,17 +73,20 @@ async def aperform(
     conversation: Conversation,
     name: str,
     arguments: str | bytes | Mapping[str, Any] | None = None,
-    *,
     approval: Approval | None = None,
     timeout: float | None = None,
+    *,
     wire: bool = False,
-) -> Raw:
+) -> Call:
     """Make one call from an event loop, which never blocks; the same rules as `perform`."""
-    call = Call(conversation, name, wire=wire)
+    call = begin(conversation, name)
+    if wire:
+        call.for_wire = True
     refused = _admit(call, name, arguments)
     if refused is not None:
         return _finish(call, refused)
-    call.approval = approval
+    if approval is not None:
+        call.approval = approval
     tool = cast("BoundTool", call.tool)
     seconds = tool.timeout_s if timeout is None else timeout
     task = asyncio.current_task()
@@ -110,7 +116,7 @@ def admitted_call(
     conversation: Conversation, name: object, arguments: object
 ) -> tuple[Call, ToolResult | None]:
     """Return a call that was taken as far as its approval, and the refusal that it met."""
-    call = Call(conversation, name, wire=False)
+    call = begin(conversation, name)
     return call, _admit(call, name, arguments)
 
 
@@ -197,7 +203,7 @@ def _taking_turns(call: Call, tool: BoundTool) -> ToolResult | None:
 def _run_once(call: Call, tool: BoundTool) -> ToolResult:
     wrappers = call.conversation.state.wrappers
     context = context_of(call, tool) if tool.wants_context or wrappers else None
-    given = given_to(call, tool)
+    given = call.value if tool.make is None else given_to(call, tool)
     if not wrappers:
         call.ran = True
         if call.abandoned:
@@ -218,7 +224,7 @@ def _run_once(call: Call, tool: BoundTool) -> ToolResult:
 async def _arun_once(call: Call, tool: BoundTool) -> ToolResult:
     wrappers = call.conversation.state.wrappers
     context = context_of(call, tool) if tool.wants_context or wrappers else None
-    given = given_to(call, tool)
+    given = call.value if tool.make is None else given_to(call, tool)
     if not wrappers:
         call.ran = True
         if call.abandoned:
@@ -244,7 +250,7 @@ def _given_up(tool: BoundTool) -> Refused:
     return Refused(refusal(ErrorCode.CANCELLED, f"{tool.name} was not run: nobody waited."))
 
 
-def _perform_waiting(call: Call, tool: BoundTool, seconds: float | None) -> Raw:
+def _perform_waiting(call: Call, tool: BoundTool, seconds: float | None) -> Call:
     """Run a call that has a deadline, or an async tool, from synchronous code."""
     if seconds is None:
         return _perform_here(call, tool)
@@ -288,8 +294,9 @@ async def _until(
         return None
 
 
-def _perform_here(call: Call, tool: BoundTool) -> Raw:
+def _perform_here(call: Call, tool: BoundTool) -> Call:
     """Run an async tool to its end in a loop of its own; nothing but its value leaves the task."""
+
     async def run() -> tuple[Any, BaseException | None]:
         outcome = await _guarded(call, tool)
         if _rose(asyncio.current_task(), 0):
@@ -453,7 +460,7 @@ def _busy() -> ToolResult:
 # -- judgement ---------------------------------------------------------------------------------
 
 
-def _failed(call: Call, error: BaseException, *, host_cancelled: bool = False) -> Raw:
+def _failed(call: Call, error: BaseException, *, host_cancelled: bool = False) -> Call:
     """Turn what a call raised into its one step; re-raise what is not the tool's to keep."""
     if isinstance(error, Refused):
         return _finish(call, error.result)
@@ -527,23 +534,19 @@ def _log(tool: BoundTool, error: BaseException) -> None:
 # -- finish ------------------------------------------------------------------------------------
 
 
-def _effect(call: Call, result: ToolResult) -> str:
-    tool = call.tool
-    if tool is None or tool.reads or not call.ran:
-        return "none"
+def _effect(result: ToolResult) -> str:
+    """Return what a write that ran has done to the world."""
     failure = result.failure
     if failure is None:
         return "done"
     return "none" if failure.code in NO_EFFECT else "unknown"
 
 
-def _finish(call: Call, result: ToolResult) -> Raw:
+def _finish(call: Call, result: ToolResult) -> Call:
     """Bound both channels and leave exactly one step (§5, §7)."""
     conversation = call.conversation
     content = result.content
     limits = conversation.state.limits
-    truncated, size = False, None
-    notes: tuple[str, ...] = ()
     if not (
         result.failure is None
         and result.data is None
@@ -554,36 +557,20 @@ def _finish(call: Call, result: ToolResult) -> Raw:
         and len(content) <= limits.content_bytes
         and not has_control(content)
     ):
-        result, truncated, size, notes = bound_result(result, limits)
+        result, call.truncated, call.original_size, call.notes = bound_result(result, limits)
     tool = call.tool
-    if tool is not None and call.ran and tool.data_class is not conversation.mark:
-        conversation.raise_mark(tool.data_class)
-    wire, masked = _wire(conversation, result) if call.wire else (None, 0)
-    name = call.given_name
-    fields = (
-        call.number,
-        conversation.trace.run_id,
-        short(name) if tool is None else tool.name,
-        None if tool is None or name == tool.name else cast("str", name),
-        "" if tool is None else tool.distribution,
-        "" if tool is None else tool.version,
-        call.arguments,
-        call.repairs,
-        result,
-        _effect(call, result),
-        call.started,
-        perf_counter_ns(),
-        truncated,
-        size,
-        notes,
-        call.reason,
-        wire,
-        masked,
-    )
-    # Spares a frame of eighteen parameters.
-    raw: Raw = tuple.__new__(Raw, fields)  # pyright: ignore[reportUnknownMemberType]
-    conversation.trace.add(raw)
-    return raw
+    if tool is not None:
+        if call.ran and not tool.reads:
+            call.effect = _effect(result)
+        if tool.data_class is not conversation.mark and result.failure is None:
+            conversation.raise_mark(tool.data_class)
+    call.result = result
+    if call.for_wire:
+        call.wire, call.masked = _wire(conversation, result)
+    call.value = None  # the trace keeps the text that was recorded, and no second copy
+    call.ended = perf_counter_ns()
+    conversation.trace.add(call)
+    return call
 
 
 def _wire(conversation: Conversation, result: ToolResult) -> tuple[Any, int]:

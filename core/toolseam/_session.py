@@ -14,13 +14,14 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from toolseam._approval import Approval, Preview
+    from toolseam._call import Call
     from toolseam._context import Actor
     from toolseam._conversation import Conversation
     from toolseam._levels import DataClass, Zone
     from toolseam._render import WireText
     from toolseam._result import ToolError, ToolResult
     from toolseam._spec import ToolSpec
-    from toolseam._steps import Live, Raw, Step
+    from toolseam._steps import Live, Step
 
     Arguments = str | bytes | Mapping[str, Any] | None
 
@@ -94,8 +95,7 @@ class Session:
 
         Raises `RuntimeError` for an async tool while an event loop runs here.
         """
-        raw = perform(self._conversation, name, arguments, approval=approval, timeout=timeout)
-        return raw.result
+        return perform(self._conversation, name, arguments, approval, timeout).result
 
     async def acall(
         self,
@@ -106,24 +106,24 @@ class Session:
         timeout: float | None = None,
     ) -> ToolResult:
         """Await a tool; a sync one runs in a worker thread. Else like `call`."""
-        raw = await aperform(
+        call = await aperform(
             self._conversation, name, arguments, approval=approval, timeout=timeout
         )
-        return raw.result
+        return call.result
 
     def call_wire(
         self, name: str, arguments: Arguments = None, *, approval: Approval | None = None
     ) -> tuple[WireText, Step]:
         """Call a tool for a provider: the only text it may be told, and the step (§6)."""
-        raw = perform(self._conversation, name, arguments, approval=approval, wire=True)
-        return _wire(raw)
+        call = perform(self._conversation, name, arguments, approval=approval, wire=True)
+        return _wire(call)
 
     async def acall_wire(
         self, name: str, arguments: Arguments = None, *, approval: Approval | None = None
     ) -> tuple[WireText, Step]:
         """Await a tool for a provider; else like `call_wire`."""
-        raw = await aperform(self._conversation, name, arguments, approval=approval, wire=True)
-        return _wire(raw)
+        call = await aperform(self._conversation, name, arguments, approval=approval, wire=True)
+        return _wire(call)
 
     def preview(self, name: str, arguments: Arguments = None) -> Preview:
         """Return what an approver has to see of a call, made under this session's identity.
@@ -139,8 +139,8 @@ class Session:
 publish(globals(), "Session")
 
 
-def _wire(raw: Raw) -> tuple[WireText, Step]:
-    return cast("WireText", raw.wire), step(raw)
+def _wire(call: Call) -> tuple[WireText, Step]:
+    return cast("WireText", call.wire), step(call)
 
 
 def preview(conversation: Conversation, name: str, arguments: Arguments) -> Preview:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import attrs
 
@@ -13,31 +13,9 @@ from toolseam._text import short
 
 if TYPE_CHECKING:
     from toolseam._artifacts import ToolArtifact
+    from toolseam._call import Call
     from toolseam._render import WireText
     from toolseam._result import ToolResult
-
-
-class Raw(NamedTuple):
-    """A finished attempt as the seam leaves it: a step is made of it when somebody looks."""
-
-    number: int
-    run_id: str
-    tool: str
-    alias: str | None
-    distribution: str
-    version: str
-    arguments: bytes | None
-    repairs: tuple[str, ...]
-    result: ToolResult
-    effect: str
-    started_ns: int
-    ended_ns: int
-    truncated: bool
-    original_size: int | None
-    notes: tuple[str, ...]
-    reason: str | None
-    wire: WireText | None
-    masked: int
 
 
 @attrs.frozen(eq=False, repr=False)
@@ -103,29 +81,31 @@ class Live:
 publish(globals(), "Step")
 
 
-def step(raw: Raw) -> Step:
-    """Return the step of a finished attempt."""
-    failure = raw.result.failure
+def step(call: Call) -> Step:
+    """Return the step of a finished attempt; made when somebody looks, not while it runs."""
+    failure, tool = call.result.failure, call.tool
+    run_id = call.conversation.run_id
+    name = short(call.given_name)
     return Step(
-        id=f"{raw.run_id}:{raw.number}",
+        id=f"{run_id}:{call.number}",
         kind="tool",
-        run_id=raw.run_id,
-        tool=short(raw.tool),
-        alias=None if raw.alias is None else short(raw.alias),
-        distribution=raw.distribution,
-        version=raw.version,
-        arguments=None if raw.arguments is None else hold(raw.arguments),
-        repairs=raw.repairs,
+        run_id=run_id,
+        tool=name if tool is None else tool.name,
+        alias=None if tool is None or name == tool.name else name,
+        distribution="" if tool is None else tool.distribution,
+        version="" if tool is None else tool.version,
+        arguments=None if call.arguments is None else hold(call.arguments),
+        repairs=call.repairs,
         status="ok" if failure is None else failure.code.value,
-        effect=raw.effect,
-        result=raw.result,
-        wire=raw.wire,
-        truncated=raw.truncated,
-        original_size=raw.original_size,
-        masked=raw.masked,
-        duration_s=(raw.ended_ns - raw.started_ns) / 1e9,
-        notes=raw.notes,
-        reason=raw.reason,
+        effect=call.effect,
+        result=call.result,
+        wire=call.wire,
+        truncated=call.truncated,
+        original_size=call.original_size,
+        masked=call.masked,
+        duration_s=(call.ended - call.started) / 1e9,
+        notes=call.notes,
+        reason=call.reason,
     )
 
 

@@ -43,6 +43,8 @@ def mend(text: str) -> str:
 def has_control(text: str) -> bool:
     """Tell whether ASCII `text` holds a control character other than tab and newline."""
     if len(text) < _SHORT:
+        if text.isprintable():
+            return False
         raw = text.encode()
         return len(raw.translate(None, _CONTROL_BYTES)) != len(raw)
     return any(c in text for c in _CONTROLS)

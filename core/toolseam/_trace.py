@@ -8,10 +8,12 @@ import uuid
 from collections import deque
 from typing import TYPE_CHECKING
 
-from toolseam._steps import Live, Raw, Step, step
+from toolseam._steps import Live, Step, step
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+
+    from toolseam._call import Call
 
     Listener = Callable[[Step | Live], None]
 
@@ -45,25 +47,25 @@ class Listeners:
 
 
 class RunTrace:
-    """The steps of one run, as raw tuples until somebody looks.
+    """The steps of one run, as finished calls until somebody looks.
 
     A call by the host's own code is a run of its own; of those the last 256 are kept.
     """
 
-    __slots__ = ("_live", "_raw", "listeners", "next_number", "run_id")
+    __slots__ = ("_calls", "_live", "listeners", "next_number", "run_id")
 
     def __init__(self, listeners: Listeners, *, own: bool = False) -> None:
         self.run_id = uuid.uuid4().hex
         self.listeners = listeners
         self.next_number = itertools.count(1).__next__
-        self._raw: deque[Raw] = deque(maxlen=_OWN_STEPS if own else None)
+        self._calls: deque[Call] = deque(maxlen=_OWN_STEPS if own else None)
         self._live: deque[Live] = deque(maxlen=_OWN_STEPS)
 
-    def add(self, raw: Raw) -> None:
+    def add(self, call: Call) -> None:
         """Keep one finished attempt and tell the listeners."""
-        self._raw.append(raw)
+        self._calls.append(call)
         if self.listeners.told:
-            self.listeners.tell(step(raw))
+            self.listeners.tell(step(call))
 
     def note(self, live: Live) -> None:
         """Keep a live note in memory and tell the listeners; it is never stored."""
@@ -76,7 +78,7 @@ class RunTrace:
         return tuple(self._live)
 
     def __iter__(self) -> Iterator[Step]:
-        return map(step, tuple(self._raw))
+        return map(step, tuple(self._calls))
 
     def __len__(self) -> int:
-        return len(self._raw)
+        return len(self._calls)
