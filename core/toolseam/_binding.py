@@ -41,6 +41,7 @@ class BoundTool:
     """One tool, ready to be called; `key` is the plugin object's identity."""
 
     __slots__ = (
+        "_hooks",
         "_promised",
         "data_class",
         "distribution",
@@ -64,14 +65,17 @@ class BoundTool:
         "wants_context",
     )
 
-    def __init__(self, plugin: object, spec: ToolSpec, distribution: str, version: str) -> None:
-        """Register `plugin`'s hooks in a `PluginManager` of their own."""
-        hooks = find_hooks(plugin)
-        box = _Box(hooks)
-        pm = pluggy.PluginManager(PROJECT)
-        pm.add_hookspecs(ToolHooks)
-        pm.register(box)
+    def __init__(
+        self,
+        plugin: object,
+        hooks: dict[str, Callable[..., Any]],
+        spec: ToolSpec,
+        distribution: str,
+        version: str,
+    ) -> None:
+        """Take the hooks of `plugin` that `find_hooks` has verified."""
         self.plugin = plugin
+        self._hooks = hooks
         self.key = id(plugin)
         self.spec = spec
         self.name = spec.name
@@ -84,19 +88,38 @@ class BoundTool:
         self.reads = spec.effect == "read_only"
         self.timeout_s = spec.timeout_s
         self.promises = spec.output_schema is not None
-        self.execute: Callable[..., Any] = pm.hook.execute
         self.is_async = inspect.iscoroutinefunction(hooks["execute"])
         self.wants_context = "context" in names_of(hooks["execute"])
-        self.preview: Callable[..., Any] | None = pm.hook.preview if "preview" in hooks else None
         # Writes of one plugin object take turns: what breaks the contract is never run twice.
         self.turn = threading.Lock()
         self._promised: Validator | None = None
-        # Both replace themselves when they are first called: nothing is built before first use.
+        # These replace themselves when they are first called: nothing is built before first use.
+        self.execute: Callable[..., Any] = self._first_execute
+        self.preview: Callable[..., Any] | None = (
+            self._first_preview if "preview" in hooks else None
+        )
         self.read: Callable[[Any], Arguments] = self._first_read
         attrs_class = isinstance(spec.parameters, type)
         self.make: Callable[[dict[str, Any]], Any] | None = (
             self._first_make if attrs_class else None
         )
+
+    def _first_execute(self, **given: object) -> Any:  # noqa: ANN401
+        """Register `execute` with pluggy and call it."""
+        self.execute = self._registered().execute
+        return self.execute(**given)
+
+    def _first_preview(self, **given: object) -> Any:  # noqa: ANN401
+        """Register `preview` with pluggy and call it."""
+        call = self.preview = self._registered().preview
+        return call(**given)
+
+    def _registered(self) -> pluggy.HookRelay:
+        """Register the hooks in a `PluginManager` of their own."""
+        manager = pluggy.PluginManager(PROJECT)
+        manager.add_hookspecs(ToolHooks)
+        manager.register(_Box(self._hooks))
+        return manager.hook
 
     def _first_read(self, raw: object) -> Arguments:
         """Build what judges and copies the arguments (§4)."""
@@ -161,7 +184,7 @@ def bind(plugin: object, *, name: str | None, distribution: str, version: str) -
         told = f"the entry point is named {short(name)!r}, its tool {spec.name!r}"
         message = f"{told}; make them equal"
         raise LoadError(message)
-    return BoundTool(plugin, spec, distribution, version)
+    return BoundTool(plugin, hooks, spec, distribution, version)
 
 
 def _spec_of(tool_spec: Callable[[], object]) -> ToolSpec:
