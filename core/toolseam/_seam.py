@@ -438,7 +438,7 @@ def _late(call: Call, error: BaseException | None) -> None:
         return
     broken = None if error is None else as_broken(error)
     if broken is not None:
-        _breach(call, tool, broken)
+        _record(call, tool, broken)
     how = "finished" if error is None else f"ended with {short(type(error).__name__)}"
     text = f"{how} after it was given up"
     call.conversation.trace.note(Live("late", call.conversation.run_id, tool.name, text=text))
@@ -559,10 +559,13 @@ def _finish(call: Call, result: ToolResult) -> Call:
     ):
         result, call.truncated, call.original_size, call.notes = bound_result(result, limits)
     tool = call.tool
-    if tool is not None:
-        if call.ran and not tool.reads:
+    if tool is None:
+        call.given_name = short(call.given_name)
+    elif call.ran:
+        if not tool.reads:
             call.effect = _effect(result)
-        if tool.data_class is not conversation.mark and result.failure is None:
+        # A failure counts too: its message or output may be a line of a log.
+        if tool.data_class is not conversation.mark:
             conversation.raise_mark(tool.data_class)
     call.result = result
     if call.for_wire:

@@ -359,6 +359,7 @@ def test_a_late_breach_is_still_a_breach(how: str, gate: threading.Event) -> Non
     assert until(lambda: host.violations)
     assert host.call("probe", actor=ADA).metadata["reason"] == "withdrawn"
     assert len(host.violations) == 1
+    assert (host.steps[0].status, host.steps[0].reason) == ("timeout", None)
 
 
 # -- what the context lends --------------------------------------------------------------------
