@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from toolseam._errors import SpecError
 from toolseam._jsontext import TooLarge, Unencodable, decode, encode
+from toolseam._plain import fits_plainly, is_plain
 from toolseam._repairs import fill, nodes_of
 from toolseam._text import is_clean, short
 from toolseam._validator import path_text, validator_for
@@ -55,7 +56,8 @@ def close(schema: Mapping[str, Any] | None) -> dict[str, Any]:
     _open_root(closed)
     found = _Found()
     _close_node(closed, (), found, inside=False)
-    validator_for(closed)
+    if not found.plain:
+        validator_for(closed)
     if b'"$ref"' in text:
         _check_references(closed, found)
     _check_defaults(closed, found)
@@ -65,9 +67,10 @@ def close(schema: Mapping[str, Any] | None) -> dict[str, Any]:
 class _Found:
     """What the walk collects for the checks that need the whole schema."""
 
-    __slots__ = ("defaults", "references")
+    __slots__ = ("defaults", "plain", "references")
 
     def __init__(self) -> None:
+        self.plain = True
         self.defaults: list[tuple[Path, dict[str, Any]]] = []
         self.references: list[tuple[Path, str]] = []
 
@@ -117,6 +120,7 @@ def _close_node(node: object, path: Path, found: _Found, *, inside: bool) -> Non
     if not isinstance(node, dict):
         raise _refuse(path, "a schema is an object or a boolean")
     rules = cast("dict[str, Any]", node)
+    found.plain = found.plain and is_plain(rules)
     for key in _FOREIGN:
         if key in rules:
             raise _refuse((*path, key), "is refused; use $defs and plain $ref")
@@ -194,13 +198,16 @@ def _unfold(node: object, defs: dict[str, Any], known: dict[str, int]) -> int:
 
 
 def _check_defaults(root: dict[str, Any], found: _Found) -> None:
-    if not found.defaults:
+    doubted = [
+        (path, rules) for path, rules in found.defaults if not _fits(rules, rules["default"])
+    ]
+    if not doubted:
         return
     # One compilation for all of them: each default is an item, judged by its own schema.
     shared = {"$defs": root.get("$defs", {})}
-    judge = validator_for({**shared, "prefixItems": [rules for _, rules in found.defaults]})
-    fits = judge.is_valid([rules["default"] for _, rules in found.defaults])
-    for path, rules in found.defaults:
+    judge = validator_for({**shared, "prefixItems": [rules for _, rules in doubted]})
+    fits = judge.is_valid([rules["default"] for _, rules in doubted])
+    for path, rules in doubted:
         default = rules["default"]
         if not fits:
             complaint = validator_for({**shared, **rules}).first_error(default)
@@ -210,3 +217,8 @@ def _check_defaults(root: dict[str, Any], found: _Found) -> None:
         # What is written for a missing key is the default as it stands.
         if isinstance(default, dict | list) and fill(nodes_of({**rules, **shared}), default):
             raise _refuse((*path, "default"), "leaves out defaults of its own keys; write them out")
+
+
+def _fits(rules: dict[str, Any], default: object) -> bool:
+    """Tell whether a default surely fits and is complete: an object's own keys may have some."""
+    return fits_plainly(rules, default) and not (default == {} and rules["properties"])
