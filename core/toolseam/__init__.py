@@ -1,9 +1,5 @@
 """Plugin framework for LLM tools: typed results, one seam, one way out."""
 
-from __future__ import annotations
-
-from importlib import import_module
-
 TYPE_CHECKING = False  # as type checkers read it; importing `typing` doubles a bare start
 if TYPE_CHECKING:
     from toolseam._approval import Approval
@@ -88,6 +84,8 @@ def __getattr__(name: str) -> object:
     if name not in _HOME:
         message = f"module 'toolseam' has no attribute {name!r}"
         raise AttributeError(message)
+    from importlib import import_module
+
     found = getattr(import_module(f"toolseam.{_HOME[name]}"), name)
     globals()[name] = found
     return found

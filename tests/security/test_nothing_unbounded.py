@@ -2,10 +2,8 @@
 
 import json
 import logging
-import socket
-import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import orjson
@@ -13,12 +11,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from support.recorder import Recorder, recorder
 from support.tools import ADA, plugin, spec
 from toolseam import DataClass, Host, ToolArtifact, ToolError, ToolResult, render_tool_result
 from toolseam._errors import SpecError
 from toolseam._result_json import encode_result
 from toolseam._steps import step_json
 from toolseam.testing import Canary, canary
+
+__all__ = ["recorder"]
 
 HOSTILE = "\x1b]52;c;AAAA\x07\u202e\U000e0041\ud800\x9b31m\x00\r"
 NAME = "\x1b]52;c;AAAA\x07\u202e\U000e0041\r\n"
@@ -258,34 +259,9 @@ def test_a_dirty_or_endless_specification_is_refused(bad: dict[str, Any]) -> Non
     assert not is_dirty(str(error.value))
 
 
-@pytest.fixture
-def recorder() -> Iterator[tuple[str, list[bytes]]]:
-    """A loopback listener that should hear nothing."""
-    heard: list[bytes] = []
-    server = socket.create_server(("127.0.0.1", 0))
-    server.settimeout(0.05)
-    stop = threading.Event()
-
-    def listen() -> None:
-        while not stop.is_set():
-            try:
-                client, _ = server.accept()
-            except TimeoutError:
-                continue
-            heard.append(b"connected")
-            client.close()
-
-    thread = threading.Thread(target=listen)
-    thread.start()
-    yield f"http://127.0.0.1:{server.getsockname()[1]}/schema.json", heard
-    stop.set()
-    thread.join()
-    server.close()
-
-
-def test_no_reference_is_ever_fetched(recorder: tuple[str, list[bytes]]) -> None:
+def test_no_reference_is_ever_fetched(recorder: Recorder) -> None:
     """Neither over HTTP nor from a file, in parameters nor in an output schema."""
-    url, heard = recorder
+    url = f"http://127.0.0.1:{recorder.port}/schema.json"
 
     for target in (url, "file:///etc/hostname", "//127.0.0.1/x", "#/$defs/../x", "other.json"):
         for schema in (
@@ -298,7 +274,7 @@ def test_no_reference_is_ever_fetched(recorder: tuple[str, list[bytes]]) -> None
                 with pytest.raises(SpecError):
                     spec(**{key: schema})
     time.sleep(0.1)
-    assert not heard
+    assert not recorder.heard
 
 
 def test_progress_and_listeners_get_clean_text() -> None:

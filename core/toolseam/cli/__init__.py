@@ -1,9 +1,8 @@
 """The command line: `main` is what the console script and `python -m toolseam` start.
 
 One module a command, imported when it is wanted; `list` answers before attrs could be imported.
+No `from __future__` here nor above: it is an import, and the workspace may still come first.
 """
-
-from __future__ import annotations
 
 import os
 import sys
@@ -15,27 +14,31 @@ if TYPE_CHECKING:
 __all__ = ["main"]
 
 
-def main(argv: Sequence[str] | None = None) -> int:
+def main(argv: "Sequence[str] | None" = None) -> int:
     """Run one command and return its exit code: 0, 1 failure, 2 usage, 3 contract error.
 
     Args:
         argv: the words after the program's name; by default those of the process, whose path
             then loses what the current folder could put before our own modules.
     """
+    left: list[str] = []
     if argv is None:
         argv = sys.argv[1:]
-        _leave_the_folder()
+        left = _leave_the_folder()
     from toolseam.cli._main import run
 
-    return run(argv)
+    return run(argv, left)
 
 
-def _leave_the_folder() -> None:
-    """Drop path entries through which the workspace could be imported, before the next import."""
-    from toolseam._entrypoints import safe_path
-
+def _leave_the_folder() -> list[str]:
+    """Drop the path entries through which the workspace could be imported, and return them."""
     try:
         folder = os.getcwd()  # noqa: PTH109 - `pathlib` costs a bare start
     except OSError:  # the folder was deleted
-        return
-    sys.path[:] = safe_path(sys.path, folder)
+        return []
+    path = sys.path[:]
+    sys.path[:] = [os.path.dirname(os.__file__)]  # noqa: PTH120 - likewise
+    from toolseam._entrypoints import safe_path
+
+    sys.path[:] = safe_path(path, folder)
+    return [entry for entry in path if entry not in sys.path]

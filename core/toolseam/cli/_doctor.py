@@ -67,7 +67,7 @@ def main(options: Namespace) -> int:
     withheld: list[Withheld] = []
     listing, zone, total = Listing(Discovery(()), Selection(), {}), None, 0
     try:
-        listing = look(load=True)
+        listing = look(load=True, left=options.left)
         with Host.load() as host:
             zone, total = host.settings.operator.zone.value, len(host.tools())
             listing = _as_hosted(listing, host)
@@ -93,9 +93,15 @@ def main(options: Namespace) -> int:
 
 
 def _as_hosted(listing: Listing, host: Host) -> Listing:
-    """Take the host's word for the records: it has read each plugin's settings as well."""
+    """Take the host's word for its records: it has read each plugin's settings as well."""
     found = listing.discovery
-    records = in_order(host.records)
+    seen = {record.location for record in host.records}
+    planted = [
+        record
+        for record in found.records
+        if record.reason == "untrusted_location" and record.location not in seen
+    ]
+    records = in_order([*host.records, *planted])
     groups = {tool.name: tool.spec.group for tool in host.tools()}
     return Listing(Discovery(records, found.shadowed, found.notes), listing.selection, groups)
 

@@ -32,7 +32,7 @@ In a pipe each line holds name, status, reason, distribution, version and group,
 
 def main(options: Namespace) -> int:
     """List, and succeed: what is broken is the listing's content, not its failure."""
-    listing = look(load=options.load)
+    listing = look(load=options.load, left=options.left)
     if options.json:
         say_json(as_json(listing))
     elif on_terminal():

@@ -63,11 +63,16 @@ def make_parser(words: Sequence[str]) -> Parser:
     return parser
 
 
-def run(words: Sequence[str]) -> int:
-    """Run the command that `words` name and return its exit code."""
+def run(words: Sequence[str], left: Sequence[str] = ()) -> int:
+    """Run the command that `words` name and return its exit code.
+
+    Args:
+        words: those of the command line.
+        left: path entries that were dropped, for `list` and `doctor` to tell what lies there.
+    """
     forgiving(sys.stdout, sys.stderr)
     try:
-        code = _run(words)
+        code = _run(words, left)
         sys.stdout.flush()
     except KeyboardInterrupt:
         return _STOPPED
@@ -78,9 +83,9 @@ def run(words: Sequence[str]) -> int:
     return code
 
 
-def _run(words: Sequence[str]) -> int:
+def _run(words: Sequence[str], left: Sequence[str]) -> int:
     parser = make_parser(words)
-    options = parser.parse_args(words)
+    options = parser.parse_args(words, argparse.Namespace(left=left))
     if options.version:
         return _version()
     if options.command is None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 
 from toolseam._discovery import Discovery, discover
 from toolseam._selection import read_selection
@@ -49,11 +50,15 @@ class Listing:
         return [*shadowed, *self.discovery.notes, *ignored]
 
 
-def look(*, load: bool) -> Listing:
-    """Find every entry point for the current folder; `load` imports those that may be."""
+def look(*, load: bool, left: Iterable[str] = ()) -> Listing:
+    """Find every entry point for the current folder; `load` imports those that may be.
+
+    `left` are entries of the workspace that were taken off the path: what offers tools there is
+    listed, as untrusted.
+    """
     folder = os.getcwd()  # noqa: PTH109 - `pathlib` costs a bare start
     selection = read_selection(folder)
-    found = discover(selection, folder=folder)
+    found = discover(selection, path=[*sys.path, *left], folder=folder)
     if not load:
         return Listing(found, selection, {})
     records, groups = _loaded(found.records)

@@ -79,7 +79,8 @@ def test_nothing_in_the_current_folder_is_imported(
 
     assert "read_records" in ran.out
     assert not [file.name for file in workspace.iterdir() if file.name.startswith("imported")]
-    assert "99.0" not in "\n".join(line for line in ran.out.splitlines() if "found" in line)
+    planted = [line for line in ran.out.splitlines() if "99.0" in line]
+    assert all("untrusted_location" in line for line in planted)
 
 
 def test_a_stop_at_the_keyboard_is_no_traceback(workspace: Path, trusted_lab: Lab) -> None:
