@@ -1,5 +1,9 @@
+import builtins
+import sys
 import threading
 import types
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import attrs
@@ -7,7 +11,9 @@ import pytest
 
 from support.tools import ADA, Counted, fine, plugin, spec
 from toolseam import Host, ToolResult, hookimpl
-from toolseam._errors import LoadError
+from toolseam._entrypoints import Record
+from toolseam._errors import LoadError, SettingsError
+from toolseam._registry import Given, Registry
 
 
 def test_two_tools_of_one_name_are_refused() -> None:
@@ -171,3 +177,145 @@ def test_settings_that_fail_to_name_a_class_are_the_codes_error() -> None:
     """A tool whose class is not known is never bound with a lower one."""
     with pytest.raises(ZeroDivisionError):
         Host(tools=[plugin(lambda arguments: fine(), settings=Odd)])
+
+
+# -- records: what discovery found -------------------------------------------------------------
+
+GOOD = """
+from toolseam import ToolResult, ToolSpec, hookimpl
+
+@hookimpl
+def tool_spec():
+    return ToolSpec(name={name!r}, description="A probe.", effect="read_only",
+                    data_class="public_content", aliases={aliases!r})
+
+@hookimpl
+def execute(arguments):
+    return ToolResult.text({name!r})
+"""
+
+
+@pytest.fixture
+def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A folder on the path, whose modules are forgotten afterwards."""
+    monkeypatch.syspath_prepend(tmp_path)
+    before = set(sys.modules)
+    yield tmp_path
+    for name in set(sys.modules) - before:
+        del sys.modules[name]
+
+
+def found(site: Path, name: str, code: str | None = None, aliases: tuple[str, ...] = ()) -> Record:
+    """Write a module and return the record of its entry point."""
+    module = f"acme_{name}"
+    text = GOOD.format(name=name, aliases=aliases) if code is None else code
+    (site / f"{module}.py").write_text(text)
+    return Record(
+        kind="tool",
+        name=name,
+        value=module,
+        distribution="acme",
+        version="2.1",
+        location=str(site),
+    )
+
+
+def registry(*records: Record, strengthen: Any = lambda tool: None) -> Registry:
+    """Return a registry of records."""
+    return Registry(records, (), strengthen)
+
+
+def test_nothing_is_imported_before_it_is_wanted(site: Path) -> None:
+    """A call loads its own tool and leaves the others alone."""
+    made = registry(found(site, "one"), found(site, "two"))
+    assert "acme_one" not in sys.modules
+
+    tool = made.get("one")
+
+    assert tool is not None
+    assert (tool.name, tool.distribution, tool.version) == ("one", "acme", "2.1")
+    assert "acme_two" not in sys.modules
+    assert [record.status for record in made.records] == ["ready", "found"]
+
+
+def test_an_alias_loads_what_has_it(site: Path) -> None:
+    """It is known only once its tool is, so everything is loaded for it."""
+    made = registry(found(site, "one", aliases=("uno",)), found(site, "two"))
+
+    assert made.get("uno") is made.get("one")
+    assert made.get("nothing") is None
+
+
+BROKEN = {
+    "import": ("raise KeyError", "import_failed"),
+    "hooks": ("x = 1", "refused"),
+    "name": (GOOD.format(name="other", aliases=()), "refused"),
+    "alias": (GOOD.format(name="bad", aliases=("good",)), "refused"),
+}
+
+
+@pytest.mark.parametrize("kind", BROKEN)
+def test_a_broken_plugin_is_a_record_with_a_reason(site: Path, kind: str) -> None:
+    """It has no tool, it stops nobody else, and it is tried once."""
+    code, reason = BROKEN[kind]
+    made = registry(found(site, "bad", code), found(site, "good"))
+
+    assert made.get("bad") is None
+    assert made.get("bad") is None
+    assert [tool.name for tool in made.tools()] == ["good"]
+    (bad,) = [record for record in made.records if record.name == "bad"]
+    assert (bad.status, bad.reason) == ("broken", reason)
+    assert bad.detail
+
+
+@pytest.mark.parametrize("error", [SettingsError("no such key"), ZeroDivisionError()])
+def test_settings_that_are_refused_break_the_tool_alone(site: Path, error: Exception) -> None:
+    """What cannot be made as strict as the settings want it is never bound."""
+
+    def strengthen(tool: Any) -> None:
+        if tool.name == "bad":
+            raise error
+
+    made = registry(found(site, "bad"), found(site, "good"), strengthen=strengthen)
+
+    assert [tool.name for tool in made.tools()] == ["good"]
+    assert (made.records[0].status, made.records[0].reason) == ("broken", "settings")
+
+
+def test_a_tool_by_code_never_shadows_a_found_one(site: Path) -> None:
+    """The same name from both sides is refused."""
+    with pytest.raises(LoadError, match="'one'"):
+        Registry(
+            [found(site, "one")],
+            [Given(Counted(fine, name="one"), "host code", "")],
+            lambda tool: None,
+        )
+
+
+def test_eight_threads_load_each_tool_once(site: Path) -> None:
+    """Whoever comes first loads, and all get the same tool."""
+    counting = "import builtins\nbuiltins.acme_loads = getattr(builtins, 'acme_loads', 0) + 1\n"
+    names = [f"t{i}" for i in range(6)]
+    records = [found(site, n, counting + GOOD.format(name=n, aliases=())) for n in names]
+    made = registry(*records)
+    barrier = threading.Barrier(8)
+    got: list[tuple[int, ...]] = []
+
+    def work(turn: int) -> None:
+        barrier.wait()
+        order = names[turn % 6 :] + names[: turn % 6]
+        tools = {name: made.get(name) for name in order}
+        got.append(tuple(id(tools[name]) for name in names))
+
+    try:
+        threads = [threading.Thread(target=work, args=(i,)) for i in range(8)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert vars(builtins)["acme_loads"] == 6
+    finally:
+        vars(builtins).pop("acme_loads", None)
+
+    assert len(set(got)) == 1
+    assert {record.status for record in made.records} == {"ready"}
