@@ -1,4 +1,4 @@
-"""llm: the tool calls of a response, executed."""
+"""llm: the tool calls of a response, executed; a listing goes through its plugins, as ours does."""
 
 from __future__ import annotations
 
@@ -31,7 +31,15 @@ def calls(runner: Runner) -> dict[str, Callable[[], Any]]:  # noqa: ARG001
 
 
 def listing() -> None:
-    """Make 46 tools and print their names."""
-    from llm import Tool
+    """Register 46 tools by a plugin and print what `llm tools list` goes through."""
+    from llm import get_tools, hookimpl
+    from llm.plugins import pm
 
-    show([Tool.function(one).name for one in searches()])
+    class Plugin:
+        @hookimpl
+        def register_tools(self, register: Callable[[Any], None]) -> None:
+            for one in searches():
+                register(one)
+
+    pm.register(Plugin(), "bench")
+    show([name for name in get_tools() if name.startswith("search_")])
