@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import sqlite3
-import struct
 import threading
 import time
 from contextlib import closing, contextmanager
@@ -14,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from support.databases import everything
+from support.databases import everything, hot_journal
 from support.postgres import Postgres, postgres
 from toolseam.testing import harness
 from toolseam_builtin.content import read_records
@@ -248,15 +247,6 @@ def test_no_filter_is_an_oracle(
     assert right.success == other.success
     if right.data is not None and other.data is not None:
         assert right.data["total"] == other.data["total"]
-
-
-def hot_journal(victim: Path) -> bytes:
-    """Return a journal whose rollback, by SQLite up to 3.53, deletes a file of our choice."""
-    magic, name = bytes.fromhex("d9d505f920a163d7"), str(victim).encode()
-    header = magic + struct.pack(">IIIII", 0, 0, 0, 512, 4096)
-    lock_page = 0x40000000 // 4096 + 1
-    ending = struct.pack(">I", lock_page) + name + struct.pack(">II", len(name), sum(name)) + magic
-    return header.ljust(512, b"\0") + ending
 
 
 def test_a_journal_left_behind_is_not_rolled_back(tmp_path: Path) -> None:

