@@ -5,12 +5,13 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+import traceback
 from importlib import import_module
 from pathlib import Path
 
 import attrs
 
-from benchmarks.bars import GROUPS, QUICK, Effort, Measured
+from benchmarks.bars import BARS, GROUPS, QUICK, Effort, Measured
 from benchmarks.report import machine, rows, table
 
 _MODULES = {"peers": "against_peers"}
@@ -36,13 +37,27 @@ def main(words: list[str] | None = None) -> int:
     about, measured = machine(), list[Measured]()
     for group in groups:
         print(f"measuring {group}", file=sys.stderr)
-        measured += import_module(f"benchmarks.{_MODULES.get(group, group)}").measure(effort)
+        measured += _measured(group, effort)
     found = rows(measured, groups)
     print(table(found, about))
     if options.json:
         text = json.dumps({"machine": about, "rows": found}, indent=1, ensure_ascii=False)
         options.json.write_text(text + "\n", "utf-8")
     return 0
+
+
+def _measured(group: str, effort: Effort) -> list[Measured]:
+    """Measure a group; if it breaks, its rows say so and the other groups are still worth having."""
+    found: list[Measured] = []
+    try:
+        found.extend(import_module(f"benchmarks.{_MODULES.get(group, group)}").measure(effort))
+    except Exception as error:
+        traceback.print_exc()
+        said = f"{type(error).__name__}: {error}".splitlines()[0][:160]
+        known = {each.key for each in found}
+        missing = [bar.key for bar in BARS if bar.group == group and bar.key not in known]
+        found += [Measured(key, None, said) for key in missing]
+    return found
 
 
 if __name__ == "__main__":

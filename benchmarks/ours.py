@@ -93,6 +93,8 @@ def calls(runner: Runner) -> dict[str, Callable[[], Any]]:  # noqa: ARG001 - as 
     ahost, actor = Host(tools=[AsyncSearch(lambda: ready)]), Actor.system
     bound = Host(tools=[Search(lambda: ready)]).tool("search")
     assert bound is not None
+    bound.execute(arguments=ARGUMENTS, context=None)
+    # Only now: the first call puts pluggy's hook in its own place.
     hook: Callable[..., Any] = bound.execute
     found: dict[str, Callable[[], Any]] = {
         "schema": caller(Search(lambda: ready)),
