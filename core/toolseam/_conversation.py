@@ -28,9 +28,9 @@ class Conversation:
     """
 
     __slots__ = (
-        "_admitted",
         "_outer",
         "actor",
+        "admitted",
         "allowed",
         "depth",
         "mark",
@@ -62,7 +62,8 @@ class Conversation:
         self.trace = RunTrace(state.listeners) if trace is None else trace
         self.withdrawn: set[int] = set()
         self._outer: Conversation | None = None
-        self._admitted: dict[str, tuple[BoundTool, int]] = {}
+        # What the gate let through, and the epoch in which it did; stale once that has passed.
+        self.admitted: dict[str, tuple[BoundTool, int]] = {}
 
     @property
     def run_id(self) -> str:
@@ -83,17 +84,12 @@ class Conversation:
         for name in Conversation.__slots__:
             setattr(inner, name, getattr(self, name))
         inner.depth = self.depth + 1
-        inner._admitted = {}
+        inner.admitted = {}
         inner._outer = self
         if self.own:
             inner.own = False
             inner.withdrawn = set()
         return inner
-
-    def admitted(self, name: str) -> BoundTool | None:
-        """Return the tool of this very name if the gate has let it through and nothing changed."""
-        known = self._admitted.get(name)
-        return known[0] if known is not None and known[1] == self.state.epoch else None
 
     def admit(self, name: object) -> tuple[BoundTool | None, ToolResult | None]:
         """Ask the three questions that need no argument: known, allowed, not withdrawn.
@@ -101,7 +97,7 @@ class Conversation:
         An alias becomes the canonical tool first; every rule knows canonical names only.
         """
         # Taken before the questions: what changes meanwhile makes the answer stale by itself.
-        admitted, epoch = self._admitted, self.state.epoch
+        admitted, epoch = self.admitted, self.state.epoch
         tool = self.state.registry.get(name) if isinstance(name, str) else None
         if tool is None:
             return None, refusal(ErrorCode.NOT_FOUND, f"There is no tool {short(name)!r}.")
@@ -132,7 +128,7 @@ class Conversation:
             return
         self.withdrawn.add(tool.key)
         self.stopped = self.stopped or self.state.stop_on_contract_error
-        self._admitted = {}
+        self.admitted = {}
         if self._outer is not None:
             self._outer.withdraw(tool)
 
@@ -141,7 +137,7 @@ class Conversation:
         if self.own or data_class.rank <= self.mark.rank:
             return
         self.mark = data_class
-        self._admitted = {}
+        self.admitted = {}
         if self._outer is not None:
             self._outer.raise_mark(data_class)
 

@@ -21,7 +21,7 @@ from toolseam._levels import Zone
 from toolseam._render import issue, render_tool_result
 from toolseam._result import ToolError, ToolResult, copy_error, failed, refusal
 from toolseam._run_only import EMPTY_OBJECT, NO_ARTIFACTS
-from toolseam._steps import NO_EFFECT, Live
+from toolseam._steps import NO_EFFECT, Live, step
 from toolseam._text import bound, has_control, short
 from toolseam._trace import LOGGER
 from toolseam._workers import Busy, Job
@@ -130,13 +130,16 @@ def _rose(task: asyncio.Task[Any] | None, before: int) -> bool:
 def _admit(call: Call, name: object, arguments: object) -> ToolResult | None:
     """Take the steps that run no plugin code, in the order of §5; a result is a refusal."""
     conversation = call.conversation
-    tool = conversation.admitted(name) if type(name) is str else None
-    if tool is None:
-        tool, refused = conversation.admit(name)
+    known = conversation.admitted.get(name) if type(name) is str else None
+    if known is not None and known[1] == conversation.state.epoch:
+        tool = known[0]
+    else:
+        given, refused = conversation.admit(name)
         if refused is not None:
-            call.tool = tool
+            call.tool = given
             return refused
-    call.tool = tool = cast("BoundTool", tool)
+        tool = cast("BoundTool", given)
+    call.tool = tool
     try:
         call.arguments, call.value, call.repairs = tool.read(arguments)
     except ToolError as error:
@@ -572,7 +575,10 @@ def _finish(call: Call, result: ToolResult) -> Call:
         call.wire, call.masked = _wire(conversation, result)
     call.value = None  # the trace keeps the text that was recorded, and no second copy
     call.ended = perf_counter_ns()
-    conversation.trace.add(call)
+    trace = conversation.trace
+    trace.calls.append(call)
+    if trace.listeners.told:
+        trace.listeners.tell(step(call))
     return call
 
 

@@ -52,20 +52,15 @@ class RunTrace:
     A call by the host's own code is a run of its own; of those the last 256 are kept.
     """
 
-    __slots__ = ("_calls", "_live", "listeners", "next_number", "run_id")
+    __slots__ = ("_live", "calls", "listeners", "next_number", "run_id")
 
     def __init__(self, listeners: Listeners, *, own: bool = False) -> None:
         self.run_id = uuid.uuid4().hex
         self.listeners = listeners
         self.next_number = itertools.count(1).__next__
-        self._calls: deque[Call] = deque(maxlen=_OWN_STEPS if own else None)
+        # The seam appends to it and tells the listeners itself: a frame a call less.
+        self.calls: deque[Call] = deque(maxlen=_OWN_STEPS if own else None)
         self._live: deque[Live] = deque(maxlen=_OWN_STEPS)
-
-    def add(self, call: Call) -> None:
-        """Keep one finished attempt and tell the listeners."""
-        self._calls.append(call)
-        if self.listeners.told:
-            self.listeners.tell(step(call))
 
     def note(self, live: Live) -> None:
         """Keep a live note in memory and tell the listeners; it is never stored."""
@@ -78,7 +73,7 @@ class RunTrace:
         return tuple(self._live)
 
     def __iter__(self) -> Iterator[Step]:
-        return map(step, tuple(self._calls))
+        return map(step, tuple(self.calls))
 
     def __len__(self) -> int:
-        return len(self._calls)
+        return len(self.calls)

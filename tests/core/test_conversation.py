@@ -113,7 +113,7 @@ def test_observed_calls_are_decided_each_time() -> None:
     session = host.session(actor=ADA, zone="external_global")
 
     assert [session.call("probe").success for _ in range(3)] == [True] * 3
-    assert not session._conversation._admitted
+    assert not session._conversation.admitted
 
 
 @pytest.mark.parametrize("depth", [1, 2, 3])
