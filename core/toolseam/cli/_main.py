@@ -7,7 +7,7 @@ import os
 import sys
 from importlib import import_module
 
-from toolseam.cli._terminal import PROGRAM, complain, forgiving, safe, say
+from toolseam.cli._terminal import PROGRAM, columns, complain, forgiving, safe, say
 
 TYPE_CHECKING = False  # as type checkers read it; importing `typing` doubles a bare start
 if TYPE_CHECKING:
@@ -30,6 +30,13 @@ COMMANDS = {
 """Each command stands in the module of its name: `options(parser)` and `main(options)`."""
 
 
+class Layout(argparse.RawDescriptionHelpFormatter):
+    """Lays help out as wide as everything else; left alone, argparse imports `shutil` to ask."""
+
+    def __init__(self, prog: str) -> None:
+        super().__init__(prog, width=columns() - 2)
+
+
 class Parser(argparse.ArgumentParser):
     """Says what is wrong without an escape sequence of what it was given."""
 
@@ -45,9 +52,9 @@ def make_parser(words: Sequence[str]) -> Parser:
         prog=PROGRAM,
         description="Tools for language models: typed results, one seam, one way out.",
         epilog="`%(prog)s demo` shows what this is about in a folder of its own.",
+        formatter_class=Layout,
     )
     parser.add_argument("--version", action="store_true", help="print the version and exit")
-    # Without `prog` argparse lays a usage line out, and imports shutil for the terminal's width.
     commands = parser.add_subparsers(
         dest="command", metavar="COMMAND", prog=PROGRAM, parser_class=Parser
     )
@@ -56,7 +63,7 @@ def make_parser(words: Sequence[str]) -> Parser:
             name,
             help=line,
             description=f"{line[0].upper()}{line[1:]}.",
-            formatter_class=argparse.RawDescriptionHelpFormatter,
+            formatter_class=Layout,
         )
         if name in words:
             import_module(f"toolseam.cli._{name}").options(own)
