@@ -91,11 +91,14 @@ class Refused(Exception):
 
 def context_of(call: Call, tool: BoundTool) -> ToolContext:
     conversation = call.conversation
+    approval = call.approval if tool.requires_approval else None
+    # The same from the preview to the call that it was approved for.
+    number = call.number if approval is None else approval.position
     return ToolContext(
         tool=tool.spec,
         actor=conversation.actor,
         run_id=conversation.run_id,
-        call_id=f"{conversation.run_id}:{call.number}",
+        call_id=f"{conversation.run_id}:{number}",
         deadline=call.deadline,
         settings=conversation.state.settings_of(tool),
         logger=LOGGER.getChild(tool.name),

@@ -1,3 +1,5 @@
+from typing import Any
+
 import attrs
 import pytest
 from hypothesis import given
@@ -178,3 +180,27 @@ def test_a_forged_run_does_not_help() -> None:
 
     assert result.metadata["reason"] == "changed"
     assert tool.count == 0
+
+
+@pytest.mark.parametrize("whose", ["host", "session"])
+def test_the_call_id_is_the_same_from_preview_to_execution(whose: str) -> None:
+    """An idempotency key: what was previewed for a remote system is what is sent to it."""
+    seen: list[str] = []
+
+    def note(arguments: object, context: Any) -> ToolResult:
+        seen.append(context.call_id)
+        return fine()
+
+    host = Host(tools=[plugin(note, preview=note, effect="unknown")])
+    session = host.session(actor=ADA)
+    for _ in range(2):
+        if whose == "host":
+            approval = approved(host, "probe")
+            assert host.call("probe", actor=ADA, approval=approval).success
+        else:
+            approval = host.approve(session.preview("probe"), actor=ADA)
+            assert session.call("probe", approval=approval).success
+
+    first, second = seen[:3], seen[3:]
+    assert len(set(first)) == len(set(second)) == 1
+    assert first[0] != second[0]

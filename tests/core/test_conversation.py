@@ -108,12 +108,11 @@ def test_a_verdict_is_asked_again_when_anything_changed() -> None:
 
 
 def test_observed_calls_are_decided_each_time() -> None:
-    """Under observe a class too high is offered, and never remembered as harmless."""
+    """Under observe a class too high is offered, as often as it is asked."""
     host = Host(tools=[reading("probe", "secret_adjacent")], settings={"enforce": "observe"})
     session = host.session(actor=ADA, zone="external_global")
 
     assert [session.call("probe").success for _ in range(3)] == [True] * 3
-    assert not session._conversation.admitted
 
 
 @pytest.mark.parametrize("depth", [1, 2, 3])
