@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from toolseam._binding import BoundTool, bind
 from toolseam._errors import LoadError, SettingsError
+from toolseam._jsontext import encode
 from toolseam._loading import load
-from toolseam._text import short
+from toolseam._text import mend, short
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -52,23 +53,28 @@ class Registry:
 
     def give(self, given: Iterable[Given]) -> None:
         """Bind plugins that code hands over, all of them or none; raises `LoadError`."""
+        plugins = list(given)
+        if not plugins:
+            return
+        secrets = _environment_secrets()
         with self._turn:
             before = dict(self._bound), dict(self._aliases)
             try:
-                for plugin, distribution, version in given:
-                    self._take(bind(plugin, name=None, distribution=distribution, version=version))
+                for plugin, distribution, version in plugins:
+                    tool = bind(plugin, name=None, distribution=distribution, version=version)
+                    self._take(tool, secrets)
             except BaseException:
                 self._bound, self._aliases = before
                 raise
 
-    def _take(self, tool: BoundTool) -> None:
+    def _take(self, tool: BoundTool, secrets: tuple[str, ...]) -> None:
         rival = self._bound.get(tool.name)
         if rival is not None and rival.key == tool.key:
             return
         if rival is not None or tool.name in self._waiting:
             message = f"two tools are named {tool.name!r}; give one of them another name"
             raise LoadError(message)
-        self._accept(tool)
+        self._accept(tool, secrets)
 
     def get(self, name: str) -> BoundTool | None:
         """Return the tool of a canonical name or alias, loading it if need be, or None."""
@@ -77,7 +83,7 @@ class Registry:
             return tool
         with self._turn:
             if name in self._waiting:
-                self._load(name)
+                self._load(name, _environment_secrets())
                 return self._bound.get(name)
             # An alias is known only once its tool is: the rare way, taken once a name.
             self.load_all()
@@ -86,8 +92,9 @@ class Registry:
     def load_all(self) -> None:
         """Load everything that waits; a broken plugin stops nobody else."""
         with self._turn:
+            secrets = _environment_secrets() if self._waiting else ()
             for name in sorted(self._waiting):
-                self._load(name)
+                self._load(name, secrets)
 
     def tools(self) -> tuple[BoundTool, ...]:
         """Return all tools, loaded, by name."""
@@ -104,7 +111,7 @@ class Registry:
         """What discovery found, with the status that each has by now."""
         return tuple(self._records)
 
-    def _load(self, name: str) -> None:
+    def _load(self, name: str, secrets: tuple[str, ...]) -> None:
         index = self._waiting.pop(name)
         record, plugin = load(self._records[index])
         if plugin is not None:
@@ -115,7 +122,7 @@ class Registry:
                     distribution=record.distribution,
                     version=record.version,
                 )
-                self._accept(tool)
+                self._accept(tool, secrets)
             except LoadError as error:
                 record = record.with_status("broken", "refused", str(error))
             except SettingsError as error:
@@ -124,8 +131,8 @@ class Registry:
                 record = record.with_status("broken", "settings", short(type(error).__name__))
         self._records[index] = record
 
-    def _accept(self, tool: BoundTool) -> None:
-        _refuse_secrets(tool)
+    def _accept(self, tool: BoundTool, secrets: tuple[str, ...]) -> None:
+        _refuse_secrets(tool, secrets)
         for alias in tool.spec.aliases:
             taken = alias in self._waiting or alias in self._bound or alias in self._aliases
             if taken or any(alias == record.name for record in self._records):
@@ -139,16 +146,27 @@ class Registry:
         self._aliases.update(dict.fromkeys(tool.spec.aliases, tool))
 
 
-def _refuse_secrets(tool: BoundTool) -> None:
-    """Refuse a specification that would tell a secret to every provider (security-review H13)."""
-    from toolseam.guards import is_sensitive_name, mask_secrets
+def _environment_secrets() -> tuple[str, ...]:
+    """Return the values of sensitive environment variables, plain and as JSON text has them."""
+    from toolseam.guards import is_sensitive_name
 
-    told = f"{tool.spec.description}\n{tool.spec.schema!r}"
+    values = {
+        value
+        for name, value in os.environ.items()
+        if len(value) >= _SECRET_CHARACTERS and is_sensitive_name(name)
+    }
+    return (*values, *(encode(mend(value)).decode()[1:-1] for value in values))
+
+
+def _refuse_secrets(tool: BoundTool, secrets: tuple[str, ...]) -> None:
+    """Refuse a specification that would tell a secret to every provider (security-review H13)."""
+    from toolseam.guards import mask_secrets
+
+    told = f"{tool.spec.description}\n{encode(tool.spec.schema).decode()}"
     _, masked = mask_secrets(told)
     if masked:
         message = "its specification holds something of a secret's shape"
         raise LoadError(message)
-    for name, value in os.environ.items():
-        if len(value) >= _SECRET_CHARACTERS and is_sensitive_name(name) and value in told:
-            message = "its specification holds the value of a sensitive environment variable"
-            raise LoadError(message)
+    if any(secret in told for secret in secrets):
+        message = "its specification holds the value of a sensitive environment variable"
+        raise LoadError(message)

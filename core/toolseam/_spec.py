@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping
 from typing import Any, NoReturn, TypeVar, cast, final
 
@@ -157,6 +156,8 @@ class ToolSpec:
     @property
     def digest(self) -> str:
         """SHA-256 over everything that an approver is told of the tool."""
+        import hashlib  # with OpenSSL, and only approvals ask for it
+
         facts = attrs.asdict(self, recurse=False, filter=lambda a, _: a.name not in _CODE)
         facts |= {"schema": self._schema.decode(), "output": (self._output or b"").decode()}
         return hashlib.sha256(orjson.dumps(facts, option=orjson.OPT_SORT_KEYS)).hexdigest()

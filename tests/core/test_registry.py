@@ -113,6 +113,7 @@ def test_a_specification_that_holds_a_secret_is_refused(
 ) -> None:
     """What every provider would be told may hold no secret's shape and no secret's value (H13)."""
     monkeypatch.setenv("ACME_API_KEY", "correct-horse-battery")
+    monkeypatch.setenv("ACME_TOKEN", 'say "horse\\battery"')
     monkeypatch.setenv("ACME_NAME", "harmless-value")
 
     def made(text: str) -> Counted:
@@ -121,7 +122,8 @@ def test_a_specification_that_holds_a_secret_is_refused(
         schema = {"properties": {"a": {"type": "string", "default": text}}}
         return Counted(fine, parameters=schema)
 
-    for secret in ("sk-proj-" + "a1B2" * 10, "correct-horse-battery"):
+    shaped = "sk-proj-" + "a1B2" * 10
+    for secret in (shaped, "correct-horse-battery", 'say "horse\\battery"'):
         with pytest.raises(LoadError, match=r"secret|sensitive") as error:
             Host(tools=[made(secret)])
         assert secret not in str(error.value)

@@ -42,7 +42,9 @@ def __getattr__(name: str) -> object:
     """Import a guard when it is first asked for."""
     if name not in _HOME:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
+    found = getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
+    globals()[name] = found
+    return found
 
 
 def __dir__() -> list[str]:
