@@ -47,7 +47,7 @@ def main(words: list[str] | None = None) -> int:
 
 
 def _measured(group: str, effort: Effort) -> list[Measured]:
-    """Measure a group; if it breaks, its rows say so and the other groups are still worth having."""
+    """Measure a group; if it breaks, its rows say so and the others stay."""
     found: list[Measured] = []
     try:
         found.extend(import_module(f"benchmarks.{_MODULES.get(group, group)}").measure(effort))

@@ -165,6 +165,10 @@ class _Box:
         for name, function in hooks.items():
             setattr(self, name, function)
 
+    def __dir__(self) -> list[str]:
+        # pluggy asks for every attribute; what `object` has would be half the cost of registering.
+        return list(vars(self))
+
 
 def bind(plugin: object, *, name: str | None, distribution: str, version: str) -> BoundTool:
     """Verify a tool plugin and bind it, all or nothing (§2).
