@@ -204,3 +204,24 @@ def test_the_call_id_is_the_same_from_preview_to_execution(whose: str) -> None:
     first, second = seen[:3], seen[3:]
     assert len(set(first)) == len(set(second)) == 1
     assert first[0] != second[0]
+
+
+@attrs.frozen
+class Strict:
+    """Arguments that the author refuses."""
+
+    n: int
+
+    def __attrs_post_init__(self) -> None:
+        """Refuse everything."""
+        raise ValueError("n is never right")
+
+
+def test_arguments_that_the_author_refuses_show_it_in_the_preview() -> None:
+    """The approver sees why the call would fail."""
+    host = writing(lambda arguments, context: fine(), parameters=Strict)
+
+    found = host.preview("probe", {"n": 1}, actor=ADA)
+
+    assert found.failed
+    assert "n is never right" in found.lines[0]

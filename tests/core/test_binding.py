@@ -403,3 +403,14 @@ def test_a_contract_of_the_future_is_refused_before_its_hooks_run() -> None:
 
     assert "99" in refused(made)
     assert not asked
+
+
+def test_a_signature_that_cannot_be_read_is_a_reason() -> None:
+    """Whatever a decorator put in its place."""
+
+    def execute(arguments: object) -> ToolResult:
+        return fine()
+
+    execute.__signature__ = "nonsense"  # type: ignore[attr-defined]
+
+    assert "no signature" in refused(plugin(execute))

@@ -6,6 +6,7 @@ import types
 from collections.abc import Callable, Generator, Iterator
 from typing import Any
 
+import attrs
 import pytest
 
 from support.tools import ADA, Counted, CountedAsync, approved, fine, plugin
@@ -699,3 +700,41 @@ def test_wrappers_do_not_run_a_call_that_was_given_up(kind: str, gate: threading
 
     assert result.failure.code == "timeout"  # type: ignore[union-attr]
     assert tool.count == 0
+
+
+@pytest.mark.parametrize("kind", [Counted, CountedAsync])
+def test_what_was_given_up_while_its_arguments_were_made_never_runs(
+    kind: type[Counted], gate: threading.Event
+) -> None:
+    """An author's own validation may take its time; the tool does not begin after that."""
+
+    @attrs.frozen
+    class Slow:
+        def __attrs_post_init__(self) -> None:
+            gate.wait(10)
+
+    tool = kind(fine, parameters=Slow)
+    host = Host(tools=[tool])
+
+    result = host.call("probe", timeout=0.05)
+    gate.set()
+    time.sleep(0.1)
+
+    assert result.failure.code == "timeout"  # type: ignore[union-attr]
+    assert tool.count == 0
+
+
+def test_a_loop_that_went_away_is_no_trouble_to_a_thread(gate: threading.Event) -> None:
+    """A host that closes its loop over a call gets nothing, and the thread is free again."""
+    runs: list[int] = []
+    host = Host(tools=[blocking(gate, runs)], settings={"limits": {"threads": 1, "waiting": 0}})
+    loop = asyncio.new_event_loop()
+    loop.set_exception_handler(lambda loop, context: None)
+    task = loop.create_task(host.acall("probe"))
+    while not runs:
+        loop.run_until_complete(asyncio.sleep(0.01))
+    loop.close()
+    gate.set()
+
+    assert until(lambda: host.call("probe", timeout=5).success)
+    assert not task.done()

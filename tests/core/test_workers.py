@@ -142,3 +142,23 @@ def test_a_machine_without_threads_is_busy(monkeypatch: pytest.MonkeyPatch) -> N
             workers.submit(lambda: None)
 
     assert workers.submit(lambda: 1).wait(5)
+
+
+def test_without_a_further_thread_those_at_work_go_on(
+    gate: threading.Event, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What was taken waits for the thread that there is."""
+    workers = Workers(2, 2)
+    first = workers.submit(lambda: gate.wait(10))
+
+    def cannot(self: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(threading.Thread, "start", cannot)
+        second = workers.submit(lambda: "done")
+    gate.set()
+
+    assert first.wait(5)
+    assert second.wait(5)
+    assert second.value == "done"
