@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 CONTRACT_WINDOW: Final = frozenset({"1"})
 """The contract versions that this host speaks; a plugin states its own as `toolseam_api`."""
 
-_REQUIREMENT: Final = re.compile(r"\s*([A-Za-z0-9][A-Za-z0-9._-]*)")
-_EXTRA: Final = re.compile(r"""extra\s*==\s*["']([^"']+)["']""")
+_REQUIREMENT: Final = r"\s*([A-Za-z0-9][A-Za-z0-9._-]*)"
+_EXTRA: Final = r"""extra\s*==\s*["']([^"']+)["']"""
 
 
 def load(record: Record) -> tuple[Record, object | None]:
@@ -162,7 +162,7 @@ def _extra_of(record: Record, missing: str) -> str | None:
     wanted = canonical(missing)
     similar: list[str] = []
     for requirement in _requirements(record):
-        name, extra = _REQUIREMENT.match(requirement), _EXTRA.search(requirement)
+        name, extra = re.match(_REQUIREMENT, requirement), re.search(_EXTRA, requirement)
         if name and extra and canonical(name[1]) == wanted:
             return _short(extra[1])
         if name and extra and wanted in canonical(name[1]):

@@ -47,7 +47,7 @@ class Parser(argparse.ArgumentParser):
 
 
 def make_parser(words: Sequence[str]) -> Parser:
-    """Build the parser; only a command that `words` name fills its own part."""
+    """Build the parser; where the first of `words` is a command, for that one alone."""
     parser = Parser(
         prog=PROGRAM,
         description="Tools for language models: typed results, one seam, one way out.",
@@ -58,7 +58,8 @@ def make_parser(words: Sequence[str]) -> Parser:
     commands = parser.add_subparsers(
         dest="command", metavar="COMMAND", prog=PROGRAM, parser_class=Parser
     )
-    for name, line in COMMANDS.items():
+    for name in words[:1] if words and words[0] in COMMANDS else COMMANDS:
+        line = COMMANDS[name]
         own = commands.add_parser(
             name,
             help=line,

@@ -47,13 +47,14 @@ _WORDS = frozenset(
 _KEY_OWNERS = frozenset({"api", "access", "private", "secret", "encryption", "license"})
 
 # Written together, and perhaps behind a prefix: PGPASSWORD, openaiapikey.
-_JOINED = re.compile(
-    r".*(?:password|passwd|passphrase"
-    r"|(?:api|access|private|secret|encryption|license)keys?"
-    r"|(?:api|access|auth|refresh|bearer|session|client)token"
-    r"|(?:client|app|shared)secret"
-    r"|password(?:hash|salt)"
-    r"|sessionid)"
+_JOINED = (
+    *("password", "passwd", "passphrase", "passwordhash", "passwordsalt", "sessionid"),
+    *(f"{owner}{key}" for owner in _KEY_OWNERS for key in ("key", "keys")),
+    *(
+        f"{owner}token"
+        for owner in ("api", "access", "auth", "refresh", "bearer", "session", "client")
+    ),
+    *(f"{owner}secret" for owner in ("client", "app", "shared")),
 )
 
 _SEGMENTS = re.compile(
@@ -86,7 +87,7 @@ def is_sensitive_name(name: str) -> bool:
         return True
     owner = ""
     for segment in segments:
-        if segment in _WORDS or _JOINED.fullmatch(segment):
+        if segment in _WORDS or segment.endswith(_JOINED):
             return True
         if segment in {"key", "keys"} and owner in _KEY_OWNERS:
             return True

@@ -29,7 +29,8 @@ def _token(prefix: str, rest: str, pivot: int = 0) -> Spans:
     pattern = f"{literal}{back}{rest}(?!\\w)"
 
     def spans(text: str) -> Iterator[tuple[int, int]]:
-        return ((match.start() - pivot, match.end()) for match in _find(pattern, text))
+        if prefix in text:
+            yield from ((match.start() - pivot, match.end()) for match in _find(pattern, text))
 
     return spans
 
@@ -58,8 +59,8 @@ def _group(needs: tuple[str, ...], pattern: str) -> Spans:
 
 def _private_keys(text: str) -> Iterator[tuple[int, int]]:
     """Find private-key blocks; one that is cut off runs on for as long as it looks like one."""
-    for match in _find(_PRIVATE_KEY, text):
-        yield match.start() - 5, match.end()
+    if "-----BEGIN " in text:
+        yield from ((match.start() - 5, match.end()) for match in _find(_PRIVATE_KEY, text))
 
 
 def _is_credential(name: str) -> bool:

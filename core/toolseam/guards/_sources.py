@@ -4,7 +4,6 @@ import functools
 import re
 from collections.abc import Callable
 
-from toolseam.guards._assignments import mask_line, open_brackets
 from toolseam.guards._secrets import MASK, mask_secrets
 
 _REACH = 100
@@ -27,6 +26,8 @@ def mask_source(text: str) -> str:
     Returns:
         The text as it may be shown and searched.
     """
+    from toolseam.guards._assignments import mask_line, open_brackets  # a dozen expressions
+
     lines = mask_secrets(text, keep_lines=True)[0].split("\n")
 
     @functools.cache
@@ -48,6 +49,8 @@ def mask_source(text: str) -> str:
 
 def _last_line(lines: list[str], first: int, value: str, opens: Callable[[int], int]) -> int:
     """Give the last line of a value that ran to the end of its first."""
+    from toolseam.guards._assignments import open_brackets
+
     following = range(first + 1, min(first + _REACH, len(lines)))
     if value.rstrip().endswith("\\"):
         ends = (number for number in following if not lines[number].rstrip().endswith("\\"))
