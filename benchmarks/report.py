@@ -6,6 +6,7 @@ import os
 import platform
 import subprocess
 import sys
+from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -33,6 +34,7 @@ def machine() -> dict[str, Any]:
         span_ms=5,
     )
     return {
+        "day": datetime.now(UTC).date().isoformat(),
         "python": platform.python_version(),
         "platform": platform.platform(),
         "cpus": os.cpu_count(),
@@ -82,7 +84,8 @@ def table(rows: Iterable[Mapping[str, Any]], machine: Mapping[str, Any]) -> str:
     bars = {bar.key: bar for bar in BARS}
     lines = [
         "Python {python} on {cpus} cores, load {load[0]}; bare: a start {bare_start_ms} ms, "
-        "an empty call {bare_call_ns} ns; toolseam {toolseam} {commit}".format(**machine),
+        "an empty call {bare_call_ns} ns; toolseam {toolseam} {commit}, {day}".format(**machine),
+        ", ".join(f"{name} {at}" for name, at in machine["libraries"].items()),
         "",
         "| " + " | ".join(_HEADS) + " |",
         "|---" * len(_HEADS) + "|",

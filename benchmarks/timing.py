@@ -104,6 +104,11 @@ def extra(more: Rounds, less: Rounds) -> float:
     return median(a.cpu - b.cpu for a, b in zip(more, less, strict=True))
 
 
+def extra_ratio(more: Rounds, less: Rounds, unit: Rounds) -> float:
+    """Return the median of the same-round differences of processor time, in `unit`."""
+    return median((a.cpu - b.cpu) / c.cpu for a, b, c in zip(more, less, unit, strict=True))
+
+
 def cpu(rounds: Rounds) -> float:
     """Return the median processor time of a call, in nanoseconds."""
     return median(spent.cpu for spent in rounds)
