@@ -36,7 +36,8 @@ Kind: TypeAlias = Literal["table", "view", "materialized view", "virtual table",
 class Column:
     """One column of a table or view.
 
-    `sensitive` columns may be named, never read, filtered or ordered by. `paired` columns hold
+    `sensitive` columns may be named, never read, filtered or ordered by: those of such a name,
+    those that refer to one, and those that are generated from one. `paired` columns hold
     the value that a `naming` column of the same row speaks of (`old` and `new`, `field`): they
     are read, and masked where that name is sensitive, but never filtered or ordered by.
     """

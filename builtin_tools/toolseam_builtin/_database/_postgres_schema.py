@@ -71,6 +71,18 @@ FROM pg_constraint o
 WHERE (o.conrelid = %s OR o.confrelid = %s) AND o.contype IN ('p', 'u', 'f', 'c')
 ORDER BY o.conname, o.conrelid
 """  # noqa: S608
+_LEADS = """
+WITH RECURSIVE refers(home, own, other, there) AS (
+  SELECT o.conrelid, k.own, o.confrelid, k.there
+  FROM pg_constraint o, unnest(o.conkey, o.confkey) AS k(own, there) WHERE o.contype = 'f'),
+leads(own, other, there) AS (
+  SELECT own, other, there FROM refers WHERE home = %s
+  UNION SELECT l.own, r.other, r.there
+  FROM leads l JOIN refers r ON r.home = l.other AND r.own = l.there)
+SELECT a.attname::text, b.attname::text
+FROM leads l JOIN pg_attribute a ON a.attrelid = %s AND a.attnum = l.own
+JOIN pg_attribute b ON b.attrelid = l.other AND b.attnum = l.there
+"""
 _INDEXES = f"""
 SELECT c.relname::text, {_NAMES.format(key="i.indkey::smallint[]", table="i.indrelid")},
        i.indisunique, i.indpred IS NOT NULL,
@@ -150,12 +162,13 @@ class Catalogue:
         rows = self._fetch(_COLUMNS, relation.oid)
         keys = self._fetch(_CONSTRAINTS, relation.oid, relation.oid)
         own = [row[2] for row in keys if row[0] == "p" and row[3] == relation.oid]
+        leads = self._fetch(_LEADS, relation.oid, relation.oid)
         return Table(
             name=relation.name,
             schema=relation.schema,
             title=relation.title,
             kind=relation.kind,
-            columns=_columns(rows),
+            columns=_columns(rows, {name for name, there in leads if is_sensitive_name(there)}),
             primary_key=tuple(own[0]) if own else (),
             position="ctid" if relation.relkind in _STORED else None,
             comment=relation.comment,
@@ -185,8 +198,9 @@ class Catalogue:
         return Structure(tuple(foreign), tuple(referenced), indexes, tuple(checks))
 
 
-def _columns(rows: list[tuple[Any, ...]]) -> tuple[Column, ...]:
-    hidden = {row[0] for row in rows if is_sensitive_name(row[0]) or not row[7]}
+def _columns(rows: list[tuple[Any, ...]], referring: set[str]) -> tuple[Column, ...]:
+    """Make the columns; `referring` are those whose foreign keys lead to a sensitive one."""
+    hidden = {row[0] for row in rows if is_sensitive_name(row[0]) or not row[7]} | referring
     folded = {fold(name) for name in hidden}
     # PostgreSQL lets no generated column name another one, so one turn is enough.
     hidden |= {

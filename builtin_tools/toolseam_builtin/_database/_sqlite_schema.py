@@ -32,6 +32,7 @@ from toolseam_builtin._database._model import (
     Table,
 )
 from toolseam_builtin._database._sqlite_guard import FUNCTIONS, Sight
+from toolseam_builtin._database._sqlite_references import References
 
 if TYPE_CHECKING:
     import sqlite3
@@ -67,6 +68,7 @@ class Schema:
     def __init__(self, connection: sqlite3.Connection, gate: TableGate) -> None:
         self._connection = connection
         self._gate = gate
+        self._references = References(self._pragma)
         self._kinds: dict[str, Kind] = {}
         self._texts: dict[str, str | None] = {}
         self._lengths: dict[str, int] = {}
@@ -223,7 +225,7 @@ class Schema:
     def _read_columns(self, name: str) -> tuple[Column, ...]:
         rows = self._pragma("table_xinfo", name)
         definition = self._definition(name)
-        hidden = self._generated_secrets(rows, definition)
+        hidden = self._hidden(name, rows, definition)
         paired = any(names_field(row[1]) for row in rows)
         keyed = sorted((row[5], row[1]) for row in rows if row[5])
         self._primary[name] = tuple(column for _, column in keyed)
@@ -243,14 +245,16 @@ class Schema:
             if row[6] != _HIDDEN
         )
 
-    def _generated_secrets(
-        self, rows: list[tuple[Any, ...]], definition: Definition | None
+    def _hidden(
+        self, table: str, rows: list[tuple[Any, ...]], definition: Definition | None
     ) -> set[str]:
-        """Return the columns that are sensitive by name, or generated from such a column.
+        """Return the columns that are sensitive by name, refer to such a one, or are made of it.
 
-        One whose expression is unknown, or calls what a reader does not allow, counts as such.
+        A generated column whose expression is unknown, or calls what a reader does not allow,
+        counts as such.
         """
         hidden = {row[1] for row in rows if is_sensitive_name(row[1])}
+        hidden |= self._references.sensitive(table)
         pending = {row[1] for row in rows if row[6] in _GENERATED} - hidden
         texts = {} if definition is None else definition.generated
         if len(texts) != sum(row[6] in _GENERATED for row in rows):

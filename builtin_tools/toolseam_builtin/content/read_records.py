@@ -15,6 +15,7 @@ from toolseam import (
     ToolSpec,
     hookimpl,
 )
+from toolseam.guards import mask_secrets
 from toolseam_builtin._database import (
     Answer,
     Cell,
@@ -184,7 +185,7 @@ def _filter(table: Table, name: str, value: Scalar) -> tuple[str, Scalar]:
     column = table.column(name)
     if column is None:
         raise no_column(name, table.title, [column.name for column in table.columns])
-    masked = isinstance(value, str) and mask_json(value) != value
+    masked = isinstance(value, str) and (mask_json(value) != value or mask_secrets(value)[1] > 0)
     if masked or not column.comparable:
         raise ToolError(
             f"{table.title} cannot be filtered by {column.name}: it holds what is not shown.",

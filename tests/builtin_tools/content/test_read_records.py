@@ -191,6 +191,7 @@ def test_sensitive_columns_are_named_and_never_read(tmp_path: Path) -> None:
         {"where": {"api_key": None}},
         {"fields": ["api_key"]},
         {"where": {"settings": '{"theme": "dark", "api_key": "sesame"}'}},
+        {"where": {"name": "see https://app:sesame@host/"}},
     ],
 )
 def test_nothing_hidden_can_be_asked_for(tmp_path: Path, arguments: dict[str, object]) -> None:

@@ -177,3 +177,26 @@ def test_the_tree_works_as_on_sqlite(shop: Workspace) -> None:
     result = ask(get_record_tree, shop, table="page")
 
     assert result.content.splitlines()[1:] == ["- page:1 a", "  - page:2 b"]
+
+
+def test_what_refers_to_a_sensitive_column_is_sensitive(postgres: Postgres) -> None:
+    """A foreign key holds the value itself, over however many tables; circles come to an end."""
+    name = postgres.database(
+        "drop role if exists guest",
+        "create role guest login",
+        "create table vault (session_token text primary key)",
+        "create table visit (id int primary key, door text unique references vault)",
+        "create table trace (id int primary key, door text references visit(door), note text)",
+        "insert into vault values ('sesame')",
+        "insert into visit values (1, 'sesame')",
+        "insert into trace values (1, 'sesame', 'in')",
+        "create table ring (id int primary key, next int references ring)",
+        "insert into ring values (1, 1)",
+        "grant select on visit, trace, ring to guest",
+    )
+    workspace = Workspace(database=postgres.url(name, "guest"), trusted=True)
+
+    for table in ("visit", "trace"):
+        assert "Never shown: door." in ask(read_records, workspace, table=table).content
+    assert rows(ask(read_records, workspace, table="trace")) == [[1, "in"]]
+    assert rows(ask(read_records, workspace, table="ring")) == [[1, 1]]

@@ -177,3 +177,37 @@ def test_names_that_differ_for_sqlite_are_never_one(tmp_path: Path) -> None:
     for table in ("users", "u\u017fers", "people", "phrases", "gc"):
         assert "sesame" not in everything(ask(read_records, workspace, table=table))
     assert ask(read_records, workspace, table="u\u017fers").success
+
+
+REFERRING = """
+create table vault (Session_Token text primary key);
+insert into vault values ('sesame');
+create table visit (id integer primary key, door text unique references VAULT);
+insert into visit values (1, 'sesame');
+create table trace (id integer primary key, door text references visit(DOOR), note text);
+insert into trace values (1, 'sesame', 'in');
+create table lost (id integer primary key, door text references gone(api_key));
+insert into lost values (1, 'sesame');
+create table here (id integer primary key, door text unique references there(door));
+create table there (id integer primary key, door text unique references here(door));
+insert into here values (1, 'open');
+"""
+
+
+@pytest.mark.parametrize("table", ["visit", "trace", "lost"])
+def test_what_refers_to_a_sensitive_column_is_sensitive(tmp_path: Path, table: str) -> None:
+    """A foreign key holds the value itself, over however many tables, whoever may read those."""
+    workspace = sqlite_workspace(tmp_path, REFERRING, tables_deny=("vault",))
+
+    result = ask(read_records, workspace, table=table)
+
+    assert "Never shown: door." in result.content
+    assert "sesame" not in everything(result)
+
+
+def test_references_in_a_circle_come_to_an_end(tmp_path: Path) -> None:
+    """Columns that refer to each other, and to nothing sensitive, are read."""
+    result = ask(read_records, sqlite_workspace(tmp_path, REFERRING), table="here")
+
+    assert result.data is not None
+    assert result.data["rows"] == [[1, "open"]]
