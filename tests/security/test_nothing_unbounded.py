@@ -1,7 +1,6 @@
 """S5, over what exists: whatever a tool says, nothing unbounded or dirty goes out."""
 
 import json
-import logging
 import time
 from collections.abc import Callable
 from typing import Any
@@ -11,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from support.logs import logged
 from support.recorder import Recorder, recorder
 from support.tools import ADA, plugin, spec
 from toolseam import DataClass, Host, ToolArtifact, ToolError, ToolResult, render_tool_result
@@ -40,18 +40,11 @@ def is_dirty(text: str) -> bool:
 
 def held(give: Callable[[], Any], canary_: Canary | None = None) -> tuple[ToolResult, Any]:
     """Call a tool on the wire and hold everything that left to S5."""
-    records: list[str] = []
-    handler = logging.Handler()
-    handler.emit = lambda record: records.append(record.getMessage())  # type: ignore[method-assign]
-    logger = logging.getLogger("toolseam")
-    logger.addHandler(handler)
-    try:
+    with logged() as records:
         host = Host(tools=[plugin(lambda arguments: give())])
         began = time.monotonic()
         text, step = host.session(actor=ADA, zone="external_eu").call_wire("probe")
         took = time.monotonic() - began
-    finally:
-        logger.removeHandler(handler)
 
     result = step.result
     told = [text, result.content, render_tool_result(result), repr(step), repr(result), *records]

@@ -1,6 +1,5 @@
 import os
 import sqlite3
-import threading
 import unicodedata
 from collections.abc import Iterator
 from contextlib import suppress
@@ -10,6 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from support.links import flipping
 from toolseam import ErrorCode, ToolError
 from toolseam.guards import FileRead, PathGuard
 from toolseam.guards._paths import open_judged
@@ -335,26 +335,13 @@ def test_no_tree_of_links_leads_out(
 
 def test_a_flipping_link_never_leads_out(guard: PathGuard, share: Path) -> None:
     """A link and a folder that are swapped while files are read give nothing from outside (H27)."""
-    done = threading.Event()
     (share / "inside").mkdir()
     (share / "inside" / "x.md").write_bytes(b"fine")
-
-    def flip() -> None:
-        """Let the name stand for the folder inside, then for the one outside, and so on."""
-        while not done.is_set():
-            for target in ("inside", "../share-secret"):
-                (share / "next").symlink_to(target)
-                (share / "next").replace(share / "flip")
-
-    flipper = threading.Thread(target=flip)
-    flipper.start()
     seen = set[bytes]()
-    try:
+
+    with flipping(share / "flip", "inside", "../share-secret"):
         for _ in range(1500):
             with suppress(ToolError):
                 seen.add(guard.read("flip/x.md").data)
-    finally:
-        done.set()
-        flipper.join()
 
     assert seen <= {b"fine"}
