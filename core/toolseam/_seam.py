@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from toolseam._approval import Approval
     from toolseam._binding import BoundTool
     from toolseam._conversation import Conversation
+    from toolseam._wrappers import Wrapper
 
 _TURN_S = 0.005
 _LOGGED = 20_000
@@ -60,7 +61,7 @@ def perform(
     seconds = tool.timeout_s if timeout is None else timeout
     if seconds is None and not tool.is_async:
         try:
-            result = _run(call, tool)
+            result = (_run if tool.requires_approval else _run_once)(call, tool)
         except BaseException as error:  # noqa: BLE001 - every outcome becomes a step
             return _failed(call, error)
         return _finish(call, result)
@@ -205,13 +206,18 @@ def _taking_turns(call: Call, tool: BoundTool) -> ToolResult | None:
 
 def _run_once(call: Call, tool: BoundTool) -> ToolResult:
     wrappers = call.conversation.state.wrappers
-    context = context_of(call, tool) if tool.wants_context or wrappers else None
+    if wrappers:
+        return _run_wrapped(call, tool, wrappers)
+    context = context_of(call, tool) if tool.wants_context else None
     given = call.value if tool.make is None else given_to(call, tool)
-    if not wrappers:
-        call.ran = True
-        if call.abandoned:
-            raise _given_up(tool)
-        return tool.judge(tool.execute(arguments=given, context=context))
+    call.ran = True
+    if call.abandoned:
+        raise _given_up(tool)
+    return tool.judge(tool.execute(arguments=given, context=context))
+
+
+def _run_wrapped(call: Call, tool: BoundTool, wrappers: tuple[Wrapper, ...]) -> ToolResult:
+    context, given = context_of(call, tool), given_to(call, tool)
 
     def run() -> ToolResult:
         call.ran = True
@@ -226,13 +232,18 @@ def _run_once(call: Call, tool: BoundTool) -> ToolResult:
 
 async def _arun_once(call: Call, tool: BoundTool) -> ToolResult:
     wrappers = call.conversation.state.wrappers
-    context = context_of(call, tool) if tool.wants_context or wrappers else None
+    if wrappers:
+        return await _arun_wrapped(call, tool, wrappers)
+    context = context_of(call, tool) if tool.wants_context else None
     given = call.value if tool.make is None else given_to(call, tool)
-    if not wrappers:
-        call.ran = True
-        if call.abandoned:
-            raise _given_up(tool)
-        return tool.judge(await tool.execute(arguments=given, context=context))
+    call.ran = True
+    if call.abandoned:
+        raise _given_up(tool)
+    return tool.judge(await tool.execute(arguments=given, context=context))
+
+
+async def _arun_wrapped(call: Call, tool: BoundTool, wrappers: tuple[Wrapper, ...]) -> ToolResult:
+    context, given = context_of(call, tool), given_to(call, tool)
 
     async def run() -> ToolResult:
         call.ran = True
