@@ -76,7 +76,7 @@ def run(words: Sequence[str], left: Sequence[str] = ()) -> int:
 
     Args:
         words: those of the command line.
-        left: path entries that were dropped, for `list` and `doctor` to tell what lies there.
+        left: path entries that were dropped; `list` and `doctor` tell what lies there.
     """
     forgiving(sys.stdout, sys.stderr)
     try:
@@ -93,7 +93,7 @@ def run(words: Sequence[str], left: Sequence[str] = ()) -> int:
 
 def _run(words: Sequence[str], left: Sequence[str]) -> int:
     parser = make_parser(words)
-    options = parser.parse_args(words, argparse.Namespace(left=left))
+    options = parser.parse_args(words)
     if options.version:
         return _version()
     if options.command is None:
@@ -105,6 +105,7 @@ def _run(words: Sequence[str], left: Sequence[str]) -> int:
     except OSError:
         complain("the current folder cannot be read; it may have been deleted")
         return USAGE
+    options.left = _trusted_again(left)
     try:
         code: int = command.main(options)
     except Exception as error:
@@ -115,6 +116,26 @@ def _run(words: Sequence[str], left: Sequence[str]) -> int:
         complain(str(error))
         return USAGE
     return code
+
+
+def _trusted_again(left: Sequence[str]) -> Sequence[str]:
+    """Put the entries that the operator trusts back, behind all others; return the rest."""
+    if not left:
+        return left
+    from toolseam._errors import ToolseamError
+    from toolseam._selection import read_selection
+
+    try:
+        places = {os.path.realpath(place) for place in read_selection().places}
+    except ToolseamError:  # which the command says itself
+        return left
+    named = [
+        entry
+        for entry in left
+        if os.path.isabs(entry) and os.path.realpath(entry) in places  # noqa: PTH117 - `pathlib` costs a start
+    ]
+    sys.path.extend(named)
+    return [entry for entry in left if entry not in named]
 
 
 def _version() -> int:

@@ -10,7 +10,7 @@ import pytest
 
 from support.commands import MODULE, SCRIPT, toolseam
 from support.dist_info import tools, write_dist
-from support.lab import Lab
+from support.lab import Lab, make_lab
 from toolseam.cli._main import COMMANDS
 
 
@@ -81,6 +81,36 @@ def test_nothing_in_the_current_folder_is_imported(
     assert not [file.name for file in workspace.iterdir() if file.name.startswith("imported")]
     planted = [line for line in ran.out.splitlines() if "99.0" in line]
     assert all("untrusted_location" in line for line in planted)
+
+
+@pytest.mark.parametrize("trusted", [True, False])
+def test_a_path_in_the_folder_counts_once_the_operator_names_it(
+    workspace: Path, config: Path, trusted: bool
+) -> None:
+    """A path entry inside the workspace is used if the operator's file names it, and not else."""
+    lab = make_lab(workspace / "lib")
+    config.write_text(f'trust = ["acme-lab", "{lab.folder}"]\n' if trusted else 'trust = ["*"]\n')
+
+    listed = toolseam("list", cwd=workspace, environ=lab.environ)
+    ran = toolseam("run", "talks", cwd=workspace, environ=lab.environ)
+
+    (echo,) = [line.split("\t") for line in listed.out.splitlines() if line.startswith("echo\t")]
+    assert echo[1] == ("found" if trusted else "untrusted")
+    assert ran.code == (0 if trusted else 1)
+    assert ("not_found" in ran.err) is not trusted
+
+
+@pytest.mark.parametrize("command", ["list", "doctor"])
+def test_a_broken_operators_file_is_the_commands_to_tell(
+    workspace: Path, config: Path, command: str
+) -> None:
+    """It is named once, wherever the workspace's path entries went."""
+    config.write_text("trust = [")
+
+    ran = toolseam(command, cwd=workspace, environ={"PYTHONPATH": str(workspace)})
+
+    assert str(config) in ran.out + ran.err
+    assert "Traceback" not in ran.err
 
 
 def test_a_stop_at_the_keyboard_is_no_traceback(workspace: Path, trusted_lab: Lab) -> None:
