@@ -339,22 +339,24 @@ async def _guarded(call: Call, tool: BoundTool) -> tuple[Any, BaseException | No
 async def _in_place(call: Call, tool: BoundTool, task: asyncio.Task[Any] | None) -> ToolResult:
     """Await an async tool in the caller's task, under the default deadline."""
     state = call.conversation.state
-    if task is None:
-        return await _arun(call, tool)
-    watched = state.watch.enter(task, state.timeout_s)
+    run = _arun if tool.requires_approval else _arun_once
+    flights = None if task is None else state.watch.enter(task, state.timeout_s)
+    if flights is None or task is None:
+        return await run(call, tool)
     try:
-        result = await _arun(call, tool)
-    except BaseException:
-        if not watched.expired:
+        result = await run(call, tool)
+    except BaseException as error:
+        if not flights.leave(task):
             raise
-        result = None
-    finally:
-        state.watch.leave(watched)
-    if watched.expired:
-        call.abandoned = True
-        task.uncancel()
-        return _timed_out(call, state.timeout_s)
-    return cast("ToolResult", result)
+        if not isinstance(error, Exception | asyncio.CancelledError):
+            task.uncancel()
+            raise
+    else:
+        if not flights.leave(task):
+            return result
+    call.abandoned = True
+    task.uncancel()
+    return _timed_out(call, state.timeout_s)
 
 
 async def _in_task(call: Call, tool: BoundTool, seconds: float) -> ToolResult:

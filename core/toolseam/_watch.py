@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import threading
 from time import monotonic
 from typing import TYPE_CHECKING, Any
-from weakref import WeakKeyDictionary
 
 if TYPE_CHECKING:
     import asyncio
@@ -12,57 +12,50 @@ if TYPE_CHECKING:
 _TICK_S = 0.25
 
 
-class Watched:
-    """One call in flight; `expired` tells that the watch, and nobody else, cancelled it."""
+class Watch(threading.local):
+    """Cancels the calls of an event loop that overran; looks four times a second.
 
-    __slots__ = ("deadline", "expired", "task")
-
-    def __init__(self, task: asyncio.Task[Any], deadline: float) -> None:
-        self.task = task
-        self.deadline = deadline
-        self.expired = False
-
-
-class Watch:
-    """Cancels the calls of each event loop that overran; looks four times a second."""
+    Each thread has its own, since a loop runs in one thread, and one loop at a time.
+    """
 
     def __init__(self) -> None:
-        self._flights: WeakKeyDictionary[asyncio.AbstractEventLoop, _Flights] = WeakKeyDictionary()
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._flights = Flights()
 
-    def enter(self, task: asyncio.Task[Any], seconds: float) -> Watched:
-        """Begin to watch the current call of `task`; a call within one is watched already.
+    def enter(self, task: asyncio.Task[Any], seconds: float) -> Flights | None:
+        """Begin to watch the current call of `task` and return where; None if it is watched.
 
-        Two watches that cancel one task would leave a cancellation behind.
+        A call within a call is watched already: two watches that cancel one task would leave a
+        cancellation behind.
         """
         loop = task.get_loop()
-        flights = self._flights.get(loop)
-        if flights is None:
-            flights = self._flights[loop] = _Flights()
-        watched = Watched(task, monotonic() + seconds)
-        flights.setdefault(task, watched)
+        if self._loop is not loop:
+            self._loop, self._flights = loop, Flights()
+        flights = self._flights
+        if task in flights:
+            return None
+        flights[task] = monotonic() + seconds
         if not flights.ticking:
             flights.tick(loop)
-        return watched
-
-    def leave(self, watched: Watched) -> None:
-        """Stop watching; the call has ended."""
-        flights = self._flights.get(watched.task.get_loop())
-        if flights is not None and flights.get(watched.task) is watched:
-            del flights[watched.task]
+        return flights
 
 
-class _Flights(dict["asyncio.Task[Any]", Watched]):
-    """The calls of one loop, which may only be touched from that loop."""
+class Flights(dict["asyncio.Task[Any]", float]):
+    """The calls of one loop and their deadlines; a call that is gone from here has overrun."""
 
     ticking = False
 
+    def leave(self, task: asyncio.Task[Any]) -> bool:
+        """Stop watching the call of `task`; True if the watch had cancelled it."""
+        return self.pop(task, None) is None
+
     def tick(self, loop: asyncio.AbstractEventLoop) -> None:
+        """Cancel what has overrun, and look again while there is anything to watch."""
         self.ticking = bool(self)
         if not self.ticking:
             return
         now = monotonic()
-        for watched in [w for w in self.values() if w.deadline <= now]:
-            watched.expired = True
-            del self[watched.task]
-            watched.task.cancel()
+        for task in [task for task, deadline in self.items() if deadline <= now]:
+            del self[task]
+            task.cancel()
         loop.call_later(_TICK_S, self.tick, loop)
