@@ -21,6 +21,9 @@ TOO_LARGE = f"larger than {ARTIFACT_BYTES} bytes"
 FRAME = b'{"type":,"label":,"data":},'
 _LISTS = {list, tuple}
 _CHUNK = 256
+# JSON text without these holds nothing to clean: no escape, no DEL, and none of what UTF-8 begins
+# C1 controls, bidi and tag characters with. Found at the speed of memory, byte by byte.
+_DOUBTFUL = (b"\\", b"\x7f", b"\xc2", b"\xe2", b"\xf3")
 
 
 def table_by_hand(data: Mapping[str, Any]) -> tuple[bytes, str | None]:
@@ -96,7 +99,13 @@ def _flat(rows: list[Any], width: int) -> tuple[list[Any], str | None]:
         except TypeError:
             return [], "a row of the table is no list"
         widths = {*map(len, rows)}
-    cells = list(islice(chain.from_iterable(rows), len(rows) * width + 1))
+    cells: list[Any] = []
+    if {*map(type, rows)} <= _LISTS and not widths - {width}:
+        # Appending lists copies them whole; a loop over their cells takes three times as long.
+        for row in rows:
+            cells += row
+    else:
+        cells += islice(chain.from_iterable(rows), len(rows) * width + 1)
     if widths - {width} or len(cells) != len(rows) * width:
         return [], "a row of the table has not as many cells as there are columns"
     return cells, None
@@ -139,7 +148,7 @@ def _encoded_table(heads: list[str], cells: list[str]) -> tuple[bytes, str | Non
     """Encode a table of text cells, cleaned if the JSON text shows that it may need to be."""
     try:
         encoded = _dumps(heads, _rows(cells, len(heads)))
-        plain = encoded.isascii() and b"\\" not in encoded and b"\x7f" not in encoded
+        plain = not any(byte in encoded for byte in _DOUBTFUL)
     except TypeError:  # a lone surrogate
         encoded, plain = b"", False
     if not plain and not is_clean("".join([*heads, *cells])):

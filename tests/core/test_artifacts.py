@@ -178,6 +178,20 @@ def test_one_control_in_a_plain_artifact_is_found(raw: str, shown: str, place: s
     assert f"a{shown}" in (*table.columns, *table.rows[0])
 
 
+def test_every_character_of_unicode_is_shown_clean_in_a_table() -> None:
+    """A cell of any one character reads as the cleaner shows it, beside plain neighbours."""
+    blocks = [[chr(first + i) for i in range(256)] for first in range(0, 0x110000, 256)]
+    for block in blocks:
+        shown = list(map(clean, block))
+        assert ToolArtifact.table("t", ["a", "b"], zip(block, block, strict=True)).rows == [
+            [character, character] for character in shown
+        ]
+        if shown == block:
+            continue
+        for character, wanted in zip(block, shown, strict=True):
+            assert ToolArtifact.table("t", ["é"], [[f"für{character}"]]).rows == [[f"für{wanted}"]]
+
+
 def test_lone_surrogates_in_cells_and_columns_are_replaced() -> None:
     """P02: what came from a file name leaves as U+FFFD."""
     table = ToolArtifact.table("caf\udce9", ["\ud800"], [["caf\udce9.txt"]])
