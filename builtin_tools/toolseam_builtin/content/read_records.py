@@ -16,22 +16,7 @@ from toolseam import (
     hookimpl,
 )
 from toolseam.guards import mask_secrets
-from toolseam_builtin._database import (
-    Answer,
-    Cell,
-    Column,
-    Page,
-    Query,
-    Scalar,
-    Table,
-    label_column,
-    mask_json,
-    no_column,
-    one_line,
-    open_database,
-    reading_spec,
-    show_row,
-)
+from toolseam_builtin import _database as db
 
 if TYPE_CHECKING:
     from toolseam_builtin.workspace import Workspace
@@ -63,8 +48,8 @@ class Arguments:
 class Plan:
     """One question to the database: what is fetched, and which of it is key and field."""
 
-    query: Query
-    fetched: tuple[Column, ...]
+    query: db.Query
+    fetched: tuple[db.Column, ...]
     key: tuple[str, ...]
     fields: tuple[str, ...]
 
@@ -72,7 +57,7 @@ class Plan:
 @hookimpl
 def tool_spec() -> ToolSpec:
     """Describe the tool."""
-    return reading_spec(
+    return db.reading_spec(
         "read_records",
         "content",
         Arguments,
@@ -85,9 +70,9 @@ def tool_spec() -> ToolSpec:
 def execute(arguments: Arguments, context: ToolContext) -> ToolResult:
     """Read one page of records."""
     workspace: Workspace = context.settings
-    with open_database(workspace, context.deadline) as database:
+    with db.open_database(workspace, context.deadline) as database:
         table = database.table(arguments.table)
-        label = label_column(table, workspace.table_settings(table.name).label)
+        label = db.label_column(table, workspace.table_settings(table.name).label)
         plan = make_plan(table, arguments, label)
         rows = database.rows(plan.query)
         total = database.count(plan.query)
@@ -97,7 +82,7 @@ def execute(arguments: Arguments, context: ToolContext) -> ToolResult:
     )
 
 
-def make_plan(table: Table, arguments: Arguments, label: str | None) -> Plan:
+def make_plan(table: db.Table, arguments: Arguments, label: str | None) -> Plan:
     """Judge filter and fields before any query, and say what is to be fetched."""
     where = tuple(_filter(table, name, value) for name, value in (arguments.where or {}).items())
     if len(where) > _FILTERS:
@@ -110,25 +95,27 @@ def make_plan(table: Table, arguments: Arguments, label: str | None) -> Plan:
     else:
         fields = tuple(dict.fromkeys(_field(table, name) for name in arguments.fields))
     names = tuple(dict.fromkeys((*key, *table.naming(), *fields)))
-    query = Query(table, names, where, arguments.limit, arguments.offset)
-    fetched = tuple(table.column(name) or Column(name, "integer") for name in names)
+    query = db.Query(table, names, where, arguments.limit, arguments.offset)
+    fetched = tuple(table.column(name) or db.Column(name, "integer") for name in names)
     return Plan(query, fetched, key, fields)
 
 
-def compose(plan: Plan, rows: list[tuple[Cell, ...]], total: int | None) -> Answer:
+def compose(plan: Plan, rows: list[tuple[db.Cell, ...]], total: int | None) -> db.Answer:
     """Say the rows as text, table and data, in one pass over the same cells."""
     table, offset = plan.query.table, plan.query.offset
     columns = tuple(dict.fromkeys((*plan.key, *plan.fields)))
-    page = Page()
+    page = db.Page()
     doubts: dict[str, int] = {}
     for number, row in enumerate(rows, offset + 1):
-        found = zip(plan.fetched, show_row(table, plan.fetched, row), strict=True)
+        found = zip(plan.fetched, db.show_row(table, plan.fetched, row), strict=True)
         shown = {column.name: cell for column, cell in found}
         key = ",".join(shown[name].text for name in plan.key)
         lines = [
-            f"- {one_line(table.title)}:{key}" if key else f"- {one_line(table.title)} #{number}"
+            f"- {db.one_line(table.title)}:{key}"
+            if key
+            else f"- {db.one_line(table.title)} #{number}"
         ]
-        lines += [f"  {one_line(name)}: {shown[name].text}" for name in plan.fields]
+        lines += [f"  {db.one_line(name)}: {shown[name].text}" for name in plan.fields]
         cells = [shown[name] for name in columns]
         if not page.take(lines, [cell.text for cell in cells], [cell.value for cell in cells]):
             break
@@ -152,15 +139,15 @@ def compose(plan: Plan, rows: list[tuple[Cell, ...]], total: int | None) -> Answ
         "columns": list(columns),
         "rows": page.rows,
     }
-    text = "\n".join([*lines, *(f"Warning: {one_line(warning)}" for warning in warnings)])
+    text = "\n".join([*lines, *(f"Warning: {db.one_line(warning)}" for warning in warnings)])
     shown_table = (f"{table.title} records", columns, page.cells)
-    return Answer(text, (shown_table,), data, warnings)
+    return db.Answer(text, (shown_table,), data, warnings)
 
 
 def _heading(plan: Plan, count: int, total: int | None) -> str:
-    table = one_line(plan.query.table.title)
+    table = db.one_line(plan.query.table.title)
     named = [f"{name} = {_echo(value)}" for name, value in plan.query.where]
-    matching = f" where {one_line(' and '.join(named))}" if named else ""
+    matching = f" where {db.one_line(' and '.join(named))}" if named else ""
     number = "an uncounted number of" if total is None else f"{total:,}"
     first = plan.query.offset + 1
     shown = f"shown {first:,} to {first + count - 1:,}" if count else "none shown"
@@ -175,17 +162,17 @@ def _closing(plan: Plan, following: int, *, more: bool) -> list[str]:
     hidden = [column.name for column in table.columns if column.sensitive]
     lines = [f"More with offset={following}."] if more else []
     if left:
-        lines.append(f"Further columns, by `fields`: {one_line(_listed(left))}.")
+        lines.append(f"Further columns, by `fields`: {db.one_line(_listed(left))}.")
     if hidden:
-        lines.append(f"Never shown: {one_line(_listed(hidden))}.")
+        lines.append(f"Never shown: {db.one_line(_listed(hidden))}.")
     return lines
 
 
-def _filter(table: Table, name: str, value: Scalar) -> tuple[str, Scalar]:
+def _filter(table: db.Table, name: str, value: db.Scalar) -> tuple[str, db.Scalar]:
     column = table.column(name)
     if column is None:
-        raise no_column(name, table.title, [column.name for column in table.columns])
-    masked = isinstance(value, str) and (mask_json(value) != value or mask_secrets(value)[1] > 0)
+        raise db.no_column(name, table.title, [column.name for column in table.columns])
+    masked = isinstance(value, str) and (db.mask_json(value) != value or mask_secrets(value)[1] > 0)
     if masked or not column.comparable:
         raise ToolError(
             f"{table.title} cannot be filtered by {column.name}: it holds what is not shown.",
@@ -196,10 +183,10 @@ def _filter(table: Table, name: str, value: Scalar) -> tuple[str, Scalar]:
     return column.name, value
 
 
-def _field(table: Table, name: str) -> str:
+def _field(table: db.Table, name: str) -> str:
     column = table.column(name)
     if column is None:
-        raise no_column(name, table.title, [column.name for column in table.columns])
+        raise db.no_column(name, table.title, [column.name for column in table.columns])
     if column.sensitive:
         raise ToolError(
             f"{table.title}.{column.name} is sensitive and never shown.",
@@ -213,6 +200,6 @@ def _listed(names: list[str]) -> str:
     return listed if len(names) <= _LISTED else f"{listed} and {len(names) - _LISTED} more"
 
 
-def _echo(value: Scalar) -> str:
+def _echo(value: db.Scalar) -> str:
     text = "null" if value is None else repr(value) if isinstance(value, str) else str(value)
     return text if len(text) <= _ECHO_CHARACTERS else f"{text[:_ECHO_CHARACTERS]}…"

@@ -15,20 +15,7 @@ from toolseam import (
     ToolSpec,
     hookimpl,
 )
-from toolseam_builtin._database import (
-    Answer,
-    Column,
-    Database,
-    Page,
-    Query,
-    Table,
-    label_column,
-    one_line,
-    open_database,
-    reading_spec,
-    show_row,
-    unavailable,
-)
+from toolseam_builtin import _database as db
 
 if TYPE_CHECKING:
     from toolseam_builtin.workspace import TableSettings, Workspace
@@ -77,7 +64,7 @@ class Forest:
 @hookimpl
 def tool_spec() -> ToolSpec:
     """Describe the tool."""
-    return reading_spec(
+    return db.reading_spec(
         "get_record_tree",
         "structure",
         Arguments,
@@ -90,7 +77,7 @@ def tool_spec() -> ToolSpec:
 def execute(arguments: Arguments, context: ToolContext) -> ToolResult:
     """Outline the records."""
     workspace: Workspace = context.settings
-    with open_database(workspace, context.deadline) as database:
+    with db.open_database(workspace, context.deadline) as database:
         table = database.table(arguments.table)
         forest = read_forest(database, table, workspace.table_settings(table.name))
     answer = compose(forest, arguments)
@@ -99,18 +86,18 @@ def execute(arguments: Arguments, context: ToolContext) -> ToolResult:
     )
 
 
-def read_forest(database: Database, table: Table, settings: TableSettings) -> Forest:
+def read_forest(database: db.Database, table: db.Table, settings: TableSettings) -> Forest:
     """Read keys, parents and labels of a table, at most 20,000 records."""
     parent, target = _reference(database, table, settings)
-    label = label_column(table, settings.label)
+    label = db.label_column(table, settings.label)
     wanted = [target, parent, *table.naming(), *filter(None, [label])]
     names = tuple(dict.fromkeys(wanted))
-    query = Query(table, names, limit=_ROWS)
-    columns = tuple(table.column(name) or Column(name, "integer") for name in names)
+    query = db.Query(table, names, limit=_ROWS)
+    columns = tuple(table.column(name) or db.Column(name, "integer") for name in names)
     nodes: dict[str, Node] = {}
     children: dict[str, list[str]] = {}
     for row in database.rows(query):
-        found = zip(names, show_row(table, columns, row), strict=True)
+        found = zip(names, db.show_row(table, columns, row), strict=True)
         shown = dict(found)
         above = shown[parent]
         key = shown[target].text
@@ -121,7 +108,7 @@ def read_forest(database: Database, table: Table, settings: TableSettings) -> Fo
     return Forest(table.title, nodes, children, database.count(query))
 
 
-def _reference(database: Database, table: Table, settings: TableSettings) -> tuple[str, str]:
+def _reference(database: db.Database, table: db.Table, settings: TableSettings) -> tuple[str, str]:
     """Return the column that refers to the parent and the column that it refers to."""
     own = [
         (key.columns[0], key.target[0])
@@ -138,16 +125,16 @@ def _reference(database: Database, table: Table, settings: TableSettings) -> tup
     found = [pair for pair in own if readable.issuperset(pair)]
     if len(found) != 1:
         problem = "no column that refers" if not found else "several columns that refer"
-        raise unavailable(
+        raise db.unavailable(
             f"{table.title} has {problem} to its own records; name one:"
             f' parent = "..." in the table [workspace.tables.{table.name}].'
         )
     return found[0]
 
 
-def compose(forest: Forest, arguments: Arguments) -> Answer:
+def compose(forest: Forest, arguments: Arguments) -> db.Answer:
     """Say the outline as text, table and data, in one pass."""
-    page = Page()
+    page = db.Page()
     roots = _roots(forest, arguments.root)
     pending = [(key, 0) for key in reversed(roots)]
     seen: set[str] = set()
@@ -160,7 +147,7 @@ def compose(forest: Forest, arguments: Arguments) -> Answer:
         node = forest.nodes[key]
         gone = f" (parent {node.parent} is gone)" if _orphan(forest, node) else ""
         label = f" {node.label}" if node.label else ""
-        line = f"{'  ' * depth}- {one_line(forest.title)}:{key}{label}{gone}"
+        line = f"{'  ' * depth}- {db.one_line(forest.title)}:{key}{label}{gone}"
         cells = [str(depth), key, node.label, node.parent or ""]
         full = len(page.cells) >= _NODES
         if full or not page.take([line], cells, [depth, key, node.label, node.parent]):
@@ -185,8 +172,8 @@ def compose(forest: Forest, arguments: Arguments) -> Answer:
         "rows": page.rows,
         "complete": not below and not left,
     }
-    text = "\n".join([*lines, *(f"Warning: {one_line(warning)}" for warning in warnings)])
-    return Answer(text, ((f"{forest.title} tree", _COLUMNS, page.cells),), data, warnings)
+    text = "\n".join([*lines, *(f"Warning: {db.one_line(warning)}" for warning in warnings)])
+    return db.Answer(text, ((f"{forest.title} tree", _COLUMNS, page.cells),), data, warnings)
 
 
 def _roots(forest: Forest, root: str | None) -> list[str]:
@@ -237,12 +224,12 @@ def _some(keys: list[str]) -> list[str]:
     return keys if len(keys) <= _NAMED else [*keys[:_NAMED], "…"]
 
 
-def _heading(forest: Forest, page: Page, arguments: Arguments) -> str:
+def _heading(forest: Forest, page: db.Page, arguments: Arguments) -> str:
     total = "an uncounted number of" if forest.total is None else f"{forest.total:,}"
-    start = "" if arguments.root is None else f" from {one_line(arguments.root)}"
+    start = "" if arguments.root is None else f" from {db.one_line(arguments.root)}"
     above = None if arguments.root is None else forest.nodes[arguments.root].parent
     under = "" if above is None else f", whose parent is {above},"
     depths = ", ".join(sorted({cells[0] for cells in page.cells}))
     levels = f" at depth {depths}" if depths else ""
     count = f"{len(page.cells):,}"
-    return f"{one_line(forest.title)}: {total} records, shown {count}{start}{under}{levels}."
+    return f"{db.one_line(forest.title)}: {total} records, shown {count}{start}{under}{levels}."

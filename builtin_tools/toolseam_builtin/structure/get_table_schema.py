@@ -13,17 +13,7 @@ from toolseam import (
     ToolSpec,
     hookimpl,
 )
-from toolseam_builtin._database import (
-    Answer,
-    Column,
-    Page,
-    Structure,
-    Table,
-    engine_text,
-    one_line,
-    open_database,
-    reading_spec,
-)
+from toolseam_builtin import _database as db
 
 _COLUMNS = ("column", "type", "notes")
 _PARTS = ("part", "name", "columns", "refers to")
@@ -41,7 +31,7 @@ class Arguments:
 @hookimpl
 def tool_spec() -> ToolSpec:
     """Describe the tool."""
-    return reading_spec(
+    return db.reading_spec(
         "get_table_schema",
         "structure",
         Arguments,
@@ -53,7 +43,7 @@ def tool_spec() -> ToolSpec:
 @hookimpl
 def execute(arguments: Arguments, context: ToolContext) -> ToolResult:
     """Describe the table."""
-    with open_database(context.settings, context.deadline) as database:
+    with db.open_database(context.settings, context.deadline) as database:
         table = database.table(arguments.table)
         structure = database.structure(table)
     answer = compose(table, structure)
@@ -62,20 +52,24 @@ def execute(arguments: Arguments, context: ToolContext) -> ToolResult:
     )
 
 
-def compose(table: Table, structure: Structure) -> Answer:
+def compose(table: db.Table, structure: db.Structure) -> db.Answer:
     """Say the table as text, tables and data, in one pass."""
-    page, described = Page(budget=_HALF), list[dict[str, object]]()
+    page, described = db.Page(budget=_HALF), list[dict[str, object]]()
     for column in table.columns:
-        name, kind, notes = one_line(column.name), engine_text(column.type), _notes(table, column)
+        name, kind, notes = (
+            db.one_line(column.name),
+            db.engine_text(column.type),
+            _notes(table, column),
+        )
         line = f"- {name}: {', '.join([kind, *notes])}"
         fact = _fact(table, column)
         if not page.take([line], [name, kind, ", ".join(notes)], [fact]):
             break
         described.append(fact)
-    parts = Page(budget=_HALF)
+    parts = db.Page(budget=_HALF)
     rows = [*_keys(table, structure), *_conditions(structure)]
     for row in rows:
-        label, name, columns, target = map(engine_text, row)
+        label, name, columns, target = map(db.engine_text, row)
         arrow = f" → {target}" if target else ""
         line = f"- {label}{f' {name}' if name else ''}: {columns}{arrow}"
         if not parts.take([line], [label, name, columns, target], row):
@@ -86,7 +80,7 @@ def compose(table: Table, structure: Structure) -> Answer:
     data: dict[str, object] = {
         "table": table.title,
         "kind": table.kind,
-        "comment": table.comment and engine_text(table.comment),
+        "comment": table.comment and db.engine_text(table.comment),
         "columns": described,
         "keys": {"columns": list(_PARTS), "rows": parts.rows},
         "notes": list(structure.notes),
@@ -95,50 +89,50 @@ def compose(table: Table, structure: Structure) -> Answer:
         (f"{table.title} columns", _COLUMNS, page.cells),
         (f"{table.title} keys", _PARTS, parts.cells),
     )
-    return Answer("\n".join([*lines, *structure.notes]), tables, data)
+    return db.Answer("\n".join([*lines, *structure.notes]), tables, data)
 
 
-def _heading(table: Table) -> str:
+def _heading(table: db.Table) -> str:
     count = len(table.columns)
-    comment = f" {engine_text(table.comment)}" if table.comment else ""
+    comment = f" {db.engine_text(table.comment)}" if table.comment else ""
     columns = f"{count:,} column{'' if count == 1 else 's'}"
-    return f"{one_line(table.title)}: {table.kind}, {columns}.{comment}"
+    return f"{db.one_line(table.title)}: {table.kind}, {columns}.{comment}"
 
 
 def _left(shown: int, total: int, what: str) -> list[str]:
     return [f"{total - shown:,} further {what} do not fit."] if shown < total else []
 
 
-def _notes(table: Table, column: Column) -> list[str]:
+def _notes(table: db.Table, column: db.Column) -> list[str]:
     notes = ["primary key"] if column.name in table.primary_key else []
     if not column.nullable and not notes:
         notes.append("not null")
     if column.generated:
-        expression = engine_text(column.expression) if column.expression else ""
+        expression = db.engine_text(column.expression) if column.expression else ""
         notes.append(f"generated as {expression}" if expression else "generated")
     if column.default is not None:
-        notes.append(f"default {engine_text(column.default)}")
+        notes.append(f"default {db.engine_text(column.default)}")
     if column.sensitive:
         notes.append("sensitive, never shown")
     if column.comment and not column.sensitive:
-        notes.append(engine_text(column.comment))
+        notes.append(db.engine_text(column.comment))
     return notes
 
 
-def _fact(table: Table, column: Column) -> dict[str, object]:
+def _fact(table: db.Table, column: db.Column) -> dict[str, object]:
     return {
         "name": column.name,
-        "type": engine_text(column.type),
+        "type": db.engine_text(column.type),
         "nullable": column.nullable,
         "primary_key": column.name in table.primary_key,
-        "default": None if column.default is None else engine_text(column.default),
+        "default": None if column.default is None else db.engine_text(column.default),
         "generated": column.generated,
-        "expression": column.expression and engine_text(column.expression),
+        "expression": column.expression and db.engine_text(column.expression),
         "sensitive": column.sensitive,
     }
 
 
-def _keys(table: Table, structure: Structure) -> list[tuple[str, str, str, str]]:
+def _keys(table: db.Table, structure: db.Structure) -> list[tuple[str, str, str, str]]:
     rows = [("primary key", "", _listed(table.primary_key), "")] if table.primary_key else []
     for key in structure.foreign_keys:
         there = f"{key.table}({_listed(key.target)})" if key.table else _HIDDEN_TABLE
@@ -150,7 +144,7 @@ def _keys(table: Table, structure: Structure) -> list[tuple[str, str, str, str]]
     return rows
 
 
-def _conditions(structure: Structure) -> list[tuple[str, str, str, str]]:
+def _conditions(structure: db.Structure) -> list[tuple[str, str, str, str]]:
     rows: list[tuple[str, str, str, str]] = []
     for index in structure.indexes:
         label = "unique" if index.constraint else "unique index" if index.unique else "index"

@@ -13,15 +13,7 @@ from toolseam import (
     ToolSpec,
     hookimpl,
 )
-from toolseam_builtin._database import (
-    Answer,
-    Entry,
-    Page,
-    engine_text,
-    one_line,
-    open_database,
-    reading_spec,
-)
+from toolseam_builtin import _database as db
 
 _COLUMNS = ("name", "kind", "rows", "comment")
 
@@ -39,7 +31,7 @@ class Arguments:
 @hookimpl
 def tool_spec() -> ToolSpec:
     """Describe the tool."""
-    return reading_spec(
+    return db.reading_spec(
         "list_tables",
         "structure",
         Arguments,
@@ -51,7 +43,7 @@ def tool_spec() -> ToolSpec:
 @hookimpl
 def execute(arguments: Arguments, context: ToolContext) -> ToolResult:
     """List the tables."""
-    with open_database(context.settings, context.deadline) as database:
+    with db.open_database(context.settings, context.deadline) as database:
         entries = database.tables(arguments.schema)
         dialect = database.dialect
     answer = compose(dialect, entries, arguments)
@@ -60,14 +52,14 @@ def execute(arguments: Arguments, context: ToolContext) -> ToolResult:
     )
 
 
-def compose(dialect: str, entries: list[Entry], arguments: Arguments) -> Answer:
+def compose(dialect: str, entries: list[db.Entry], arguments: Arguments) -> db.Answer:
     """Say the entries that match as text, table and data, in one pass."""
     wanted = (arguments.filter or "").casefold()
     matching = [entry for entry in entries if wanted in entry.title.casefold()]
-    page = Page()
+    page = db.Page()
     warnings: list[str] = []
     for entry in matching:
-        name, comment = one_line(entry.title), engine_text(entry.comment or "")
+        name, comment = db.one_line(entry.title), db.engine_text(entry.comment or "")
         rows = _rows(entry)
         notes = [part for part in (entry.kind, f"{rows} rows" if rows else "", comment) if part]
         row = [entry.title, entry.kind, entry.rows, entry.comment and comment]
@@ -79,24 +71,24 @@ def compose(dialect: str, entries: list[Entry], arguments: Arguments) -> Answer:
     count = len(page.cells)
     if count < len(matching):
         lines.append(f"Shown are the first {count:,}; a narrower filter shows the others.")
-    lines += [f"Warning: {one_line(warning)}" for warning in warnings]
+    lines += [f"Warning: {db.one_line(warning)}" for warning in warnings]
     data: dict[str, object] = {
         "dialect": dialect,
         "total": len(matching),
         "columns": list(_COLUMNS),
         "rows": page.rows,
     }
-    return Answer("\n".join(lines), (("tables", _COLUMNS, page.cells),), data, warnings)
+    return db.Answer("\n".join(lines), (("tables", _COLUMNS, page.cells),), data, warnings)
 
 
 def _heading(dialect: str, total: int, matching: int, arguments: Arguments) -> str:
     parts = f"{total:,} readable table{'' if total == 1 else 's'} and views"
-    place = f" in schema {one_line(arguments.schema)!r}" if arguments.schema else ""
+    place = f" in schema {db.one_line(arguments.schema)!r}" if arguments.schema else ""
     chosen = f", {matching:,} with {arguments.filter!r} in the name" if arguments.filter else ""
     return f"{dialect}: {parts}{place}{chosen}."
 
 
-def _rows(entry: Entry) -> str:
+def _rows(entry: db.Entry) -> str:
     if entry.rows is None:
         return ""
     return f"more than {entry.rows:,}" if entry.at_least else f"{entry.rows:,}"
