@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import attrs
 
 from toolseam import ErrorCode, ToolError
+from toolseam_builtin.code import PASSED_OVER
 from toolseam_builtin.code._source import read_lines
 
 if TYPE_CHECKING:
@@ -17,9 +18,6 @@ if TYPE_CHECKING:
 
     Finder = Callable[[str], int]
     """Gives the place of the first match in a line, or -1."""
-
-PASSED_OVER = frozenset({"node_modules", "site-packages", "__pycache__"})
-"""Folders of what others wrote or a machine made."""
 
 _EXPRESSION_BYTES = 8 << 20
 """Memory for one compiled expression; the engine stays linear when it does not suffice."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import attrs
 
@@ -14,13 +14,15 @@ from toolseam import (
     ToolError,
     ToolResult,
     ToolSpec,
+    guards,
     hookimpl,
 )
-from toolseam.guards import READ_LIMIT, PathGuard
 from toolseam_builtin._answer import Answer, admin_spec
 from toolseam_builtin._page import Page, excerpt, one_line
-from toolseam_builtin.code._source import Source, read_lines
 from toolseam_builtin.workspace import Workspace
+
+if TYPE_CHECKING:
+    from toolseam_builtin.code._source import Source
 
 _LINE_CHARACTERS = 500
 
@@ -56,8 +58,10 @@ def tool_spec() -> ToolSpec:
 @hookimpl
 def execute(arguments: Arguments, context: ToolContext) -> ToolResult:
     """Read the lines asked for."""
+    from toolseam_builtin.code._source import read_lines  # no matter of a listing
+
     workspace: Workspace = context.settings
-    source = read_lines(PathGuard(workspace.source_path), arguments.path)
+    source = read_lines(guards.PathGuard(workspace.source_path), arguments.path)
     if source is None:
         raise ToolError("The file is not text.", ErrorCode.INVALID_ARGUMENTS)
     answer = compose(source, arguments.from_line, arguments.lines)
@@ -86,7 +90,7 @@ def compose(source: Source, first: int, limit: int) -> Answer:
     notes = [f"More with from_line={last + 1}."] if page.lines and last < total else []
     if not source.complete:
         notes.append(
-            f"The file has {source.size:,} bytes; only the lines of its first {READ_LIMIT:,}"
+            f"The file has {source.size:,} bytes; only the lines of its first {guards.READ_LIMIT:,}"
             " are read and counted."
         )
     if not source.exact:

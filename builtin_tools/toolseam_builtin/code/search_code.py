@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import attrs
 
@@ -16,13 +16,16 @@ from toolseam import (
     ToolError,
     ToolResult,
     ToolSpec,
+    guards,
     hookimpl,
 )
-from toolseam.guards import READ_LIMIT, PathGuard
 from toolseam_builtin._answer import Answer, admin_spec
 from toolseam_builtin._page import Page, excerpt, one_line
-from toolseam_builtin.code._search import PASSED_OVER, Budget, Found, finder, search
+from toolseam_builtin.code import PASSED_OVER
 from toolseam_builtin.workspace import Workspace
+
+if TYPE_CHECKING:
+    from toolseam_builtin.code._search import Found
 
 _SECONDS = 5
 _LINE_CHARACTERS = 200
@@ -66,12 +69,14 @@ def tool_spec() -> ToolSpec:
 @hookimpl
 def execute(arguments: Arguments, context: ToolContext) -> ToolResult:
     """Search, within a budget."""
+    from toolseam_builtin.code._search import Budget, finder, search  # no matter of a listing
+
     if not arguments.pattern.strip():
         raise ToolError("The pattern is blank.", ErrorCode.INVALID_ARGUMENTS)
     workspace: Workspace = context.settings
     find = finder(arguments.pattern, regex=arguments.regex)
     end = min(time.monotonic() + _SECONDS, context.deadline or math.inf)
-    guard = PathGuard(workspace.source_path)
+    guard = guards.PathGuard(workspace.source_path)
     budget = Budget(end, context.cancelled)
     found = search(guard, arguments.path, find, budget, keep=arguments.max_results)
     answer = compose(found, arguments)
@@ -106,7 +111,9 @@ def compose(found: Found, arguments: Arguments) -> Answer:
     if found.stopped:
         notes.append(f"Stopped at {found.stopped}: the counts hold for what was searched so far.")
     if found.cut:
-        notes.append(f"Large files, searched in their first {READ_LIMIT:,} bytes: {found.cut:,}.")
+        notes.append(
+            f"Large files, searched in their first {guards.READ_LIMIT:,} bytes: {found.cut:,}."
+        )
     if found.passed_over:
         notes.append(f"Files passed over, not text or not to be read: {found.passed_over:,}.")
     data: dict[str, object] = {

@@ -16,9 +16,9 @@ from toolseam import (
     ToolError,
     ToolResult,
     ToolSpec,
+    guards,
     hookimpl,
 )
-from toolseam.guards import MASK, is_sensitive_name, mask_fields, mask_source
 from toolseam_builtin._answer import Answer, admin_spec
 from toolseam_builtin._page import Page, excerpt, one_line
 
@@ -92,8 +92,8 @@ def shown_value(name: str, value: str) -> str:
     """Mask the value of a variable; where masking fails, the value is withheld."""
     if not value:
         return value
-    if is_sensitive_name(name) and not (name == _WORKING_FOLDER and value.startswith("/")):
-        return MASK
+    if guards.is_sensitive_name(name) and not (name == _WORKING_FOLDER and value.startswith("/")):
+        return guards.MASK
     try:
         return _masked(value)
     except Exception:  # noqa: BLE001 - whatever it was, a value that was not judged is not shown
@@ -106,7 +106,7 @@ def _masked(value: str) -> str:
         try:
             document = json.loads(value)
         except ValueError:
-            return mask_source(value)
-        masked = mask_fields(document, _masked)
+            return guards.mask_source(value)
+        masked = guards.mask_fields(document, _masked)
         return value if masked == document else json.dumps(masked, ensure_ascii=False)
-    return _USERINFO_ALONE.sub(MASK, mask_source(value))
+    return _USERINFO_ALONE.sub(guards.MASK, guards.mask_source(value))
