@@ -114,7 +114,11 @@ class ToolContext:
         return opened
 
     def call(self, name: str, arguments: Mapping[str, Any] | None = None) -> ToolResult:
-        """Call another tool in the caller's run: same actor and allow-list, at most 3 deep."""
+        """Call another tool in the caller's run: same actor and allow-list, at most 3 deep.
+
+        Look at its failure before handing the result on: `contract_error` is the framework's
+        word alone, and a tool that returns one breaks the contract itself (§1).
+        """
         return self._call.nested(name, arguments)
 
     async def acall(self, name: str, arguments: Mapping[str, Any] | None = None) -> ToolResult:
