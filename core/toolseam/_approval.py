@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import threading
 from typing import TYPE_CHECKING, Any
 
@@ -96,6 +95,8 @@ def digest(
         "arguments": decode(arguments),
         "preview": list(lines),
     }
+    import hashlib  # with OpenSSL, and only approvals ask for it
+
     return hashlib.sha256(orjson.dumps(facts, option=orjson.OPT_SORT_KEYS)).hexdigest()
 
 

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, NoReturn, cast, final
 import attrs
 
 from toolseam._artifacts import ToolArtifact
-from toolseam._command import CommandResult, ending
 from toolseam._errors import ContractViolation, ErrorCode, publish
 from toolseam._jsontext import TooLarge, Unencodable, encode
 from toolseam._render import failure_text
@@ -16,6 +15,8 @@ from toolseam._text import exact, short
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+
+    from toolseam._command import CommandResult
 
     # For a type checker the factories are plain static methods.
     _class_only = staticmethod
@@ -196,6 +197,8 @@ class ToolResult(_Value):
         Anything else is `command_failed`, or `timeout`, which wins; `metadata` has `exit_code`
         and `signal`. Output is stdout, then stderr, without ANSI sequences.
         """
+        from toolseam._command import ending
+
         ended = ending(command)
         if ended.code is None:
             return ToolResult.text(ended.output, metadata=ended.metadata)

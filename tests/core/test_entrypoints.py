@@ -163,6 +163,17 @@ def test_malformed_entry_points_of_others_do_not_matter(tmp_path: Path, points: 
     assert names(scan([str(tmp_path)]).records) == ["fine"]
 
 
+@pytest.mark.parametrize("size", [1 << 15, 1 << 16, (1 << 20) - 100])
+@pytest.mark.parametrize("off", [-1, 0, 1])
+def test_a_long_file_is_read_to_its_end(tmp_path: Path, size: int, off: int) -> None:
+    """What stands at the end of a long `entry_points.txt` is found like anything else."""
+    end = tools(fine="good")
+    points = b"#" * (size + off - len(end) - 1) + b"\n" + end.encode()
+    write_dist(tmp_path, "long", points=points)
+
+    assert names(scan([str(tmp_path)]).records) == ["fine"]
+
+
 def test_a_pipe_or_a_folder_instead_of_a_file_blocks_nothing(tmp_path: Path) -> None:
     """Whatever stands where `entry_points.txt` should, the scan goes on."""
     info = write_dist(tmp_path, "pipe")
