@@ -113,7 +113,9 @@ def test_arguments_come_from_standard_input(workspace: Path) -> None:
     assert "Kind of Blue" in ran.out
 
 
-@pytest.mark.parametrize("given", [b"[", b"\xff\xfe", b"1" * 1_000_001])
+@pytest.mark.parametrize(
+    "given", [b"[", b"\xff\xfe", b"1" * 1_000_001], ids=["cut off", "no text", "too long"]
+)
 def test_arguments_that_are_none_are_the_seams_to_refuse(workspace: Path, given: bytes) -> None:
     """What is no JSON object, or too long, is `invalid_arguments` and exits with 1."""
     ran = toolseam("run", "read_records", "-", "--json", cwd=workspace, typed=given)
