@@ -19,43 +19,51 @@ from benchmarks.worker import ROOT
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_OURS = {"import": "`import toolseam`", "list": "list", "load": "list --load"}
-
 
 def measure(effort: Effort) -> Iterator[Measured]:
     """Start everything once a round, and compare processor time (wall beside it)."""
     with tempfile.TemporaryDirectory() as folder:
         place = make_place(Path(folder))
         _check(place)
-        cases = _our_cases(place)
-        missing = ["without peers"] if effort.peers is None else []
-        if effort.peers is not None:
-            for peer in peers():
-                try:
-                    python = interpreter(peer, Path(effort.peers))
-                    words = [str(python), "-c", f"from {peer.module} import listing; listing()"]
-                    cases[peer.name] = started(words, ROOT, place.environ)
-                    cases[peer.name](1)
-                except (NoPeer, RuntimeError) as error:
-                    cases.pop(peer.name, None)
-                    missing.append(f"{peer.name}: {error}")
-        spent = interleave(cases, rounds=effort.starts, span_ms=0)
+        yield from _ours(place, effort)
+        yield _against_peers(place, effort)
+
+
+def _ours(place: Place, effort: Effort) -> Iterator[Measured]:
+    cases = {name: _warm(case) for name, case in _our_cases(place).items()}
+    spent = interleave(cases, rounds=effort.starts, span_ms=0)
     bare = spent["bare"]
-    for name in _OURS:
-        beside = (
-            f"{cpu(spent[name]) / 1e6:.3g} ms; by the wall {wall_ratio(spent[name], bare):.3g} ×"
-        )
+    for name in ("import", "list", "load"):
+        wide = wall_ratio(spent[name], bare)
+        beside = f"{cpu(spent[name]) / 1e6:.3g} ms; by the wall {wide:.3g} ×"
         if name == "import":
             beside += f"; bare {cpu(bare) / 1e6:.3g} ms, wall {wall(bare) / 1e6:.3g} ms"
         yield Measured(f"start.{name}", ratio(spent[name], bare), beside)
-    listings = {name: ratio(spent[name], bare) for name in cases if name not in {*_OURS, "bare"}}
-    quickest = min(listings, key=lambda name: listings[name], default=None)
-    if quickest is None:
-        yield Measured("start.peer", None, "; ".join(missing))
-        return
-    beside = ", ".join(f"{name} {times:.3g} ×" for name, times in listings.items())
-    beside = f"{quickest} is the quickest; against bare: {'; '.join([beside, *missing])}"
-    yield Measured("start.peer", ratio(spent["load"], spent[quickest]), beside)
+
+
+def _against_peers(place: Place, effort: Effort) -> Measured:
+    if effort.peers is None:
+        return Measured("start.peer", None, "without peers")
+    cases: dict[str, Case] = {}
+    missing: list[str] = []
+    for peer in peers():
+        try:
+            python = interpreter(peer, Path(effort.peers))
+            words = [str(python), "-c", f"from {peer.module} import listing; listing()"]
+            case = started(words, ROOT, place.environ)
+            case(1)
+            cases[peer.name] = case
+        except (NoPeer, RuntimeError) as error:
+            missing.append(f"{peer.name}: {error}")
+    if not cases:
+        return Measured("start.peer", None, "; ".join(missing))
+    load = {"load": _our_cases(place)["load"]}
+    spent = interleave(cases | load, rounds=effort.starts, span_ms=0)
+    shares = {name: ratio(spent["load"], spent[name]) for name in cases}
+    quickest = max(shares, key=lambda name: shares[name])
+    beside = ", ".join(f"{name} 1/{1 / share:.3g}" for name, share in shares.items())
+    said = "; ".join([f"{quickest} is the quickest: {beside}", *missing])
+    return Measured("start.peer", shares[quickest], said)
 
 
 def _our_cases(place: Place) -> dict[str, Case]:
@@ -83,6 +91,16 @@ def _check(place: Place) -> None:
         shown = [line for line in done.stdout.splitlines() if line.split("\t")[1] == status]
         if len(shown) != TOOLS:
             raise RuntimeError(f"{' '.join(words)} shows {len(shown)} tools:\n{done.stdout}")
+
+
+def _warm(case: Case) -> Case:
+    """Start once unmeasured each time, so that everybody finds what it reads in the caches."""
+
+    def warmed(count: int) -> Spent:
+        case(1)
+        return case(count)
+
+    return warmed
 
 
 def started(words: list[str], folder: Path, environ: dict[str, str]) -> Case:
