@@ -1,8 +1,39 @@
-"""What tool authors test with: a double of the host, and canaries that must never show up."""
+"""What tool authors test with: a double of the host, canaries, and the conformance kit."""
 
 from __future__ import annotations
 
-from toolseam.testing._canaries import Canary, canary
-from toolseam.testing._harness import Harness, harness
+from typing import TYPE_CHECKING
 
-__all__ = ["Canary", "Harness", "canary", "harness"]
+from toolseam.testing._canaries import Canary, canary
+from toolseam.testing._checks import check_tool, parametrize_with_checks
+from toolseam.testing._harness import Harness, harness
+from toolseam.testing._tap import Heard, breach, tap
+from toolseam.testing._targets import Target, TargetError, targets
+
+if TYPE_CHECKING:
+    from toolseam_plugins.conformance import CheckResult
+
+__all__ = [
+    "Canary",
+    "CheckResult",
+    "Harness",
+    "Heard",
+    "Target",
+    "TargetError",
+    "breach",
+    "canary",
+    "check_tool",
+    "harness",
+    "parametrize_with_checks",
+    "tap",
+    "targets",
+]
+
+
+def __getattr__(name: str) -> object:
+    """Import the conformance kit when it is first asked for."""
+    if name != "CheckResult":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from toolseam_plugins.conformance import CheckResult
+
+    return CheckResult

@@ -1,0 +1,92 @@
+"""The door to the conformance kit, which is imported when it is used."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from types import ModuleType
+
+    from toolseam import Host
+    from toolseam_plugins.conformance import CheckResult
+
+    Arguments = Mapping[str, Any]
+    Examples = Mapping[str, Sequence[Arguments]] | Sequence[Arguments]
+
+
+def check_tool(
+    target: object,
+    *,
+    examples: Examples | None = None,
+    host: Host | Callable[[], Host] | None = None,
+    settings: object = None,
+    observe: Callable[[], object] | None = None,
+    expected_failures: Mapping[str, str] | None = None,
+    seed: int = 0,
+    checks: Iterable[str] | None = None,
+) -> list[CheckResult]:
+    """Run the conformance checks over every tool that a target means.
+
+    Args:
+        target: a distribution, an entry point, `builtins`, `module`, `module:object`, a module or
+            a plugin object.
+        examples: arguments that the tool must do well with: a list, or lists by tool name.
+        host: a host that has the tool, or a function that makes one.
+        settings: an instance of the plugin's settings class, instead of a host.
+        observe: returns something comparable that shows what the tool may change.
+        expected_failures: reasons by `slug` or `tool:slug`; they mask failures, never crashes.
+        seed: of the generated arguments.
+        checks: slugs, to run these alone.
+
+    Raises `TargetError` where the target means no tool or a slug no check, `ImportError` where
+    the extra `conformance` is not installed.
+    """
+    found: list[CheckResult] = _kit().check_tool(
+        target,
+        examples=examples,
+        host=host,
+        settings=settings,
+        observe=observe,
+        expected_failures=expected_failures,
+        seed=seed,
+        checks=checks,
+    )
+    return found
+
+
+def parametrize_with_checks(
+    target: object,
+    *,
+    examples: Examples | None = None,
+    host: Host | Callable[[], Host] | None = None,
+    settings: object = None,
+    observe: Callable[[], object] | None = None,
+    expected_failures: Mapping[str, str] | None = None,
+    seed: int = 0,
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Give a pytest test one parameter `check` for each check of each tool; it calls `check()`.
+
+    Args and errors are those of `check_tool`. The ids read `tool:slug`.
+    """
+    decorate: Callable[[Callable[..., None]], Callable[..., None]] = _kit().parametrize_with_checks(
+        target,
+        examples=examples,
+        host=host,
+        settings=settings,
+        observe=observe,
+        expected_failures=expected_failures,
+        seed=seed,
+    )
+    return decorate
+
+
+def _kit() -> ModuleType:
+    if find_spec("hypothesis") is None:
+        raise ImportError(
+            "the conformance kit needs hypothesis: pip install 'toolseam[conformance]'"
+        )
+    from toolseam_plugins import conformance
+
+    return conformance

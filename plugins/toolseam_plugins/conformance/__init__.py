@@ -1,0 +1,68 @@
+"""The conformance kit: named checks of the contract, for tools and for hosts.
+
+Reached by `toolseam check`, by `check_tool`, and by `parametrize_with_checks` under pytest.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from toolseam_plugins.conformance._checks import ALL_CHECKS, HOST_CHECKS, TOOL_CHECKS
+    from toolseam_plugins.conformance._egress import egress
+    from toolseam_plugins.conformance._model import (
+        Check,
+        CheckResult,
+        Failed,
+        Level,
+        NotApplicable,
+        Status,
+    )
+    from toolseam_plugins.conformance._pytest import parametrize_with_checks
+    from toolseam_plugins.conformance._run import check_host, check_tool
+
+_HOME = {
+    "ALL_CHECKS": "_checks",
+    "Check": "_model",
+    "CheckResult": "_model",
+    "Failed": "_model",
+    "HOST_CHECKS": "_checks",
+    "Level": "_model",
+    "NotApplicable": "_model",
+    "Status": "_model",
+    "TOOL_CHECKS": "_checks",
+    "check_host": "_run",
+    "check_tool": "_run",
+    "egress": "_egress",
+    "parametrize_with_checks": "_pytest",
+}
+
+__all__ = [
+    "ALL_CHECKS",
+    "HOST_CHECKS",
+    "TOOL_CHECKS",
+    "Check",
+    "CheckResult",
+    "Failed",
+    "Level",
+    "NotApplicable",
+    "Status",
+    "check_host",
+    "check_tool",
+    "egress",
+    "parametrize_with_checks",
+]
+
+
+def __getattr__(name: str) -> object:
+    """Import a part when it is first asked for: a child process wants none of them."""
+    if name not in _HOME:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    found = getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -1,0 +1,226 @@
+"""Runs the checks over what a target means, and weighs expected failures."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, TypeVar, cast
+
+import attrs
+
+from toolseam import CONTRACT_VERSION
+from toolseam.testing import TargetError, targets
+from toolseam_plugins.conformance._checks import HOST_CHECKS, TOOL_CHECKS
+from toolseam_plugins.conformance._model import (
+    Check,
+    CheckResult,
+    Failed,
+    NotApplicable,
+    Status,
+)
+from toolseam_plugins.conformance._subject import Subject
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from toolseam import Host
+
+    Arguments = Mapping[str, Any]
+    Examples = Mapping[str, Sequence[Arguments]] | Sequence[Arguments]
+
+S = TypeVar("S")
+
+
+def check_tool(
+    target: object,
+    *,
+    examples: Examples | None = None,
+    host: Host | Callable[[], Host] | None = None,
+    settings: object = None,
+    observe: Callable[[], object] | None = None,
+    expected_failures: Mapping[str, str] | None = None,
+    seed: int = 0,
+    checks: Iterable[str] | None = None,
+    contract: str = CONTRACT_VERSION,
+) -> list[CheckResult]:
+    """Run every check over every tool that a target means, and return what each one said.
+
+    Args:
+        target: a distribution, an entry point, `builtins`, `module`, `module:object`, a module or
+            a plugin object.
+        examples: arguments that the tool must do well with: a list, or lists by tool name.
+        host: a host that has the tool, or a function that makes one.
+        settings: an instance of the plugin's settings class, instead of a host.
+        observe: returns something comparable that shows what the tool may change.
+        expected_failures: reasons by `slug` or `tool:slug`.
+        seed: of the generated arguments.
+        checks: slugs, to run these alone.
+        contract: newer checks than this version asks for are run and not scored.
+
+    Raises `TargetError` where the target means no tool, or a slug no check.
+    """
+    chosen = choose(TOOL_CHECKS, checks)
+    found: list[CheckResult] = []
+    for subject in subjects(
+        target, examples=examples, host=host, settings=settings, observe=observe, seed=seed
+    ):
+        subject.begin_child()
+        try:
+            found += [
+                run_check(check, subject, subject.name, contract, builtin=subject.builtin)
+                for check in chosen
+            ]
+        finally:
+            subject.close()
+    known = {check.slug for check in TOOL_CHECKS}
+    return weigh(found, dict(expected_failures or {}), known)
+
+
+def subjects(
+    target: object,
+    *,
+    examples: Examples | None = None,
+    host: Host | Callable[[], Host] | None = None,
+    settings: object = None,
+    observe: Callable[[], object] | None = None,
+    seed: int = 0,
+) -> list[Subject]:
+    """Return one subject for each tool that a target means; raises `TargetError` for none."""
+    made: list[Subject] = []
+    for one in targets(target):
+        subject = Subject(one, host=host, settings=settings, observe=observe, seed=seed)
+        subject.examples = _examples_of(subject.name, examples)
+        made.append(subject)
+    if isinstance(examples, Mapping):
+        unknown = set(examples) - {subject.name for subject in made}
+        if unknown:
+            raise TargetError(f"examples name no tool of the target: {', '.join(sorted(unknown))}")
+    return made
+
+
+def choose(checks: Sequence[Check[S]], slugs: Iterable[str] | None) -> list[Check[S]]:
+    """Return the checks of some slugs, in their own order; raises `TargetError` for an unknown."""
+    if slugs is None:
+        return list(checks)
+    wanted = list(slugs)
+    known = [check.slug for check in checks]
+    for slug in wanted:
+        if slug not in known:
+            raise TargetError(f"{slug!r} is no check{near(slug, known)}")
+    if not wanted:
+        raise TargetError("no check was asked for")
+    return [check for check in checks if check.slug in wanted]
+
+
+def near(slug: str, known: Iterable[str]) -> str:
+    """Return the question after a check that was probably meant."""
+    import difflib
+
+    close = difflib.get_close_matches(slug, list(known), n=1)
+    return f"; did you mean {close[0]!r}?" if close else ""
+
+
+def run_check(
+    check: Check[S],
+    subject: S,
+    name: str,
+    contract: str = CONTRACT_VERSION,
+    *,
+    builtin: bool = False,
+) -> CheckResult:
+    """Run one check; a crash of it is a result, too."""
+    level = check.level
+    if builtin and check.builtin_level is not None:
+        level = check.builtin_level
+    result = CheckResult(name, check.slug, level, check.clause, Status.PASSED)
+    try:
+        reason = check.applies(subject)
+        if reason is not None:
+            return attrs.evolve(result, status=Status.NOT_APPLICABLE, message=reason)
+        check.run(subject)
+    except NotApplicable as found:
+        return attrs.evolve(result, status=Status.NOT_APPLICABLE, message=str(found))
+    except Failed as failed:
+        newer = _version(check.since) > _version(contract)
+        return attrs.evolve(
+            result,
+            status=Status.NOT_SCORED if newer else Status.FAILED,
+            message=failed.message,
+            reproduce=failed.reproduce,
+        )
+    except Exception as error:  # noqa: BLE001 - a crash is told, and never masked
+        message = f"the check crashed: {type(error).__name__}: {error}{_place(error)}"
+        return attrs.evolve(result, status=Status.ERROR, message=message[:500])
+    return result
+
+
+def weigh(
+    results: Sequence[CheckResult], expected: Mapping[str, str], known: Iterable[str]
+) -> list[CheckResult]:
+    """Mask the failures that are expected; tell what was expected and did not happen."""
+    slugs = set(known)
+    tools = {result.tool for result in results}
+    weighed = list(results)
+    for key, reason in expected.items():
+        tool, _, slug = key.rpartition(":")
+        fault = _entry_fault(tool, slug, reason, tools, slugs)
+        if fault is not None:
+            weighed.append(_wrong(results[0], tool, slug, fault))
+            continue
+        concerned = [
+            place
+            for place, result in enumerate(weighed)
+            if result.slug == slug and tool in ("", result.tool)
+        ]
+        _mask(weighed, concerned, reason)
+    return weighed
+
+
+def _mask(weighed: list[CheckResult], concerned: Sequence[int], reason: str) -> None:
+    failed = [place for place in concerned if weighed[place].status is Status.FAILED]
+    for place in failed:
+        message = f"{weighed[place].message} (expected: {reason})"
+        weighed[place] = attrs.evolve(
+            weighed[place], status=Status.EXPECTED_FAILURE, message=message
+        )
+    for place in () if failed else concerned:
+        if weighed[place].status in (Status.PASSED, Status.NOT_APPLICABLE):
+            message = f"it was expected to fail ({reason}), and did not; take the entry out"
+            weighed[place] = attrs.evolve(
+                weighed[place], status=Status.UNEXPECTED_PASS, message=message
+            )
+
+
+def _entry_fault(
+    tool: str, slug: str, reason: object, tools: set[str], slugs: set[str]
+) -> str | None:
+    if slug not in slugs:
+        return f"expected_failures names {slug!r}, which is no check{near(slug, slugs)}"
+    if tool and tool not in tools:
+        return f"expected_failures names {tool!r}, which is no tool of the target"
+    if not isinstance(reason, str) or not reason.strip():
+        return f"expected_failures gives no reason for {slug!r}"
+    return None
+
+
+def _wrong(like: CheckResult, tool: str, slug: str, message: str) -> CheckResult:
+    return CheckResult(tool or like.tool, slug, like.level, "", Status.ERROR, message)
+
+
+def _examples_of(name: str, examples: Examples | None) -> tuple[dict[str, Any], ...]:
+    if examples is None:
+        return ()
+    if isinstance(examples, Mapping):
+        given = cast("Mapping[str, Sequence[Arguments]]", examples)
+        return tuple(dict(one) for one in given.get(name, ()))
+    return tuple(dict(one) for one in examples)
+
+
+def _version(text: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in text.split("."))
+
+
+def _place(error: BaseException) -> str:
+    import traceback
+
+    frames = traceback.extract_tb(error.__traceback__)
+    return f" ({frames[-1].name}, line {frames[-1].lineno})" if frames else ""

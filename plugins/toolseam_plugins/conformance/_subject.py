@@ -1,0 +1,377 @@
+"""What is checked: one tool, where it comes from, and a host of its own to call it through."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import io
+import time
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal
+
+import attrs
+
+from toolseam import Actor, Host, ToolError, ToolseamError
+from toolseam.testing import Heard, Target, tap
+from toolseam_plugins.conformance import _generate
+from toolseam_plugins.conformance._audit import audit
+from toolseam_plugins.conformance._child import Child, start
+from toolseam_plugins.conformance._model import Failed, NotApplicable
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from toolseam import Approval, Step, ToolResult, ToolSpec
+
+    Arguments = Mapping[str, Any]
+    Origin = Literal["example", "generated", "hostile"]
+
+COUNT = 25
+"""How many generated arguments a tool is called with, and how many hostile ones."""
+
+PATIENCE_S = 4.0
+"""After this long no further generated arguments are tried: a slow tool gets fewer of them."""
+
+_FEWEST = 3
+_APPROVER = Actor("approver", {"admin"})
+
+
+@attrs.frozen(eq=False)
+class Outcome:
+    """One call: what the hook gave, what the host made of it, and what else happened meanwhile.
+
+    `heard` is None where the hook was not reached. `result` is None where something escaped from
+    the host, which then stands in `escaped`. `noted` is what the interpreter said, `printed` what
+    went to standard output.
+    """
+
+    origin: Origin
+    arguments: Arguments
+    heard: Heard | None
+    result: ToolResult | None
+    step: Step | None
+    escaped: BaseException | None
+    seconds: float
+    printed: str
+    noted: tuple[tuple[str, str], ...]
+
+    @property
+    def value(self) -> Any:  # noqa: ANN401
+        """What the hook returned."""
+        return None if self.heard is None else self.heard.value
+
+    @property
+    def raised(self) -> BaseException | None:
+        """What the hook raised."""
+        return None if self.heard is None else self.heard.error
+
+    @property
+    def returned(self) -> bool:
+        """Whether the hook was reached and returned something."""
+        return self.heard is not None and self.heard.error is None
+
+
+class Subject:
+    """One tool under examination; it is called when a check first asks, and once for all checks.
+
+    Args:
+        target: the plugin and where it comes from.
+        examples: arguments that the tool must do well with.
+        host: a host that has the tool, or what makes one; by default a host of the kit's own.
+        settings: an instance of the plugin's settings class.
+        observe: returns something comparable that shows what the tool may change.
+        seed: of the generated arguments.
+    """
+
+    def __init__(
+        self,
+        target: Target,
+        *,
+        examples: Sequence[Arguments] = (),
+        host: Host | Callable[[], Host] | None = None,
+        settings: object = None,
+        observe: Callable[[], object] | None = None,
+        seed: int = 0,
+    ) -> None:
+        self.target = target
+        self.examples = tuple(dict(one) for one in examples)
+        self.settings = settings
+        self.observe = observe
+        self.seed = seed
+        self._given_host = host
+        self._opened: list[Host] = []
+        self._spec: ToolSpec | None = None
+        self._host: Host | None = None
+        self.fault = target.fault
+        if self.fault is None:
+            try:
+                self._host = self._make_host()
+                self._spec = self._find_spec(self._host)
+            except (ToolseamError, LookupError) as error:
+                self.fault = str(error)
+
+    # -- what it is ----------------------------------------------------------------------------
+
+    @property
+    def name(self) -> str:
+        """The tool's name, or its entry point's where the tool does not load."""
+        return self.target.name if self._spec is None else self._spec.name
+
+    @property
+    def builtin(self) -> bool:
+        """Whether the tool comes with toolseam."""
+        return self.target.builtin
+
+    @property
+    def plugin(self) -> Any:  # noqa: ANN401
+        """The plugin, a module or an object."""
+        return self.target.plugin
+
+    @property
+    def spec(self) -> ToolSpec:
+        """What the tool says of itself."""
+        if self._spec is None:
+            raise Failed(f"the tool does not load: {self.fault}")
+        return self._spec
+
+    @property
+    def host(self) -> Host:
+        """The host through which it is called."""
+        if self._host is None:
+            raise Failed(f"the tool does not load: {self.fault}")
+        return self._host
+
+    @property
+    def reads(self) -> bool:
+        """Whether it says that it changes nothing."""
+        return self.spec.effect == "read_only"
+
+    @property
+    def is_async(self) -> bool:
+        """Whether its hook is a coroutine function."""
+        tool = self.host.tool(self.name)
+        return tool is not None and tool.is_async
+
+    @property
+    def in_a_sandbox(self) -> bool:
+        """Whether the author gave a place where the tool may do what it likes."""
+        given = self._given_host is not None or self.settings is not None
+        return given or self.observe is not None
+
+    @property
+    def has_own_hosts(self) -> bool:
+        """Whether a further host can be made: the author did not give one that is built."""
+        return not isinstance(self._given_host, Host)
+
+    @cached_property
+    def _child(self) -> Child | None:
+        return start(self.target)
+
+    @property
+    def child(self) -> Child:
+        """A fresh interpreter that imported the plugin and looked at it."""
+        if self._child is None:
+            raise NotApplicable("no fresh interpreter can import it: no module has it by a name")
+        return self._child
+
+    def begin_child(self) -> None:
+        """Let the fresh interpreter work while other checks run."""
+        _ = self._child
+
+    # -- hosts ---------------------------------------------------------------------------------
+
+    def _make_host(self, settings: object = None) -> Host:
+        if isinstance(self._given_host, Host) and settings is None:
+            return self._given_host
+        if self._given_host is not None and settings is None:
+            made = self._given_host() if callable(self._given_host) else self._given_host
+        else:
+            given = self.settings if settings is None else settings
+            own = () if given is None else (given,)
+            made = Host(tools=[self.plugin], plugin_settings=own)
+        self._opened.append(made)
+        return made
+
+    def fresh_host(self, settings: object = None) -> Host:
+        """Return another host with the tool; `close` ends it with the others."""
+        return self._make_host(settings)
+
+    def _find_spec(self, host: Host) -> ToolSpec:
+        wanted = self.target.name
+        for tool in host.tools():
+            if tool.plugin is self.plugin or (self._given_host is not None and tool.name == wanted):
+                return tool.spec
+        raise LookupError(f"the host that was given has no tool {wanted!r}")
+
+    def close(self) -> None:
+        """End the hosts that were made here, and the child process."""
+        for host in self._opened:
+            host.close()
+        self._opened.clear()
+        child = self.__dict__.pop("_child", None)
+        if child is not None:
+            child.close()
+
+    # -- calling -------------------------------------------------------------------------------
+
+    def call(
+        self,
+        arguments: Arguments,
+        *,
+        origin: Origin = "example",
+        timeout: float | None = None,
+        host: Host | None = None,
+        awaited: bool = False,
+    ) -> Outcome:
+        """Call the tool once through a host, and keep what came before and after the seam."""
+        place = self.host if host is None else host
+        before = len(place.violations)
+        printed = io.StringIO()
+        result: ToolResult | None = None
+        escaped: BaseException | None = None
+        with tap(place, self.name) as heard, audit() as noted:
+            with contextlib.redirect_stdout(printed):
+                started = time.perf_counter()
+                try:
+                    result = self._perform(place, arguments, timeout, awaited=awaited)
+                except BaseException as error:  # noqa: BLE001 - what escapes is what is judged
+                    escaped = error
+                seconds = time.perf_counter() - started
+        step = place.steps[-1] if place.steps else None
+        if len(place.violations) > before:
+            place.readmit(self.name)
+        last = heard[-1] if heard else None
+        return Outcome(
+            origin,
+            arguments,
+            last,
+            result,
+            step,
+            escaped,
+            seconds,
+            printed.getvalue(),
+            tuple(noted),
+        )
+
+    def _perform(
+        self, host: Host, arguments: Arguments, timeout: float | None, *, awaited: bool
+    ) -> ToolResult:
+        approval = self.approval(host, arguments)
+        if awaited:
+            return asyncio.run(
+                host.acall(
+                    self.name, arguments, actor=Actor.system, approval=approval, timeout=timeout
+                )
+            )
+        return host.call(
+            self.name, arguments, actor=Actor.system, approval=approval, timeout=timeout
+        )
+
+    def approval(self, host: Host, arguments: Arguments) -> Approval | None:
+        """Return a person's word for a call, where the tool needs it."""
+        if not self.spec.requires_approval:
+            return None
+        try:
+            preview = host.preview(self.name, arguments, actor=Actor.system)
+        except ToolError:
+            return None  # the call is refused before any approval, and says why itself
+        return host.approve(preview, actor=_APPROVER)
+
+    # -- what it is called with ----------------------------------------------------------------
+
+    @property
+    def why_not_called(self) -> str | None:
+        """Why the tool cannot be called at all here, or None."""
+        if self.fault is not None:
+            return "the tool does not load"
+        if self.reads or self.in_a_sandbox or self.examples:
+            return None
+        return "it may write: give host=, settings=, observe= or examples="
+
+    @property
+    def why_not_generated(self) -> str | None:
+        """Why the tool cannot be called with arguments that nobody wrote, or None."""
+        if self.fault is None and not self.reads and not self.in_a_sandbox:
+            return "it may write: give host=, settings= or observe="
+        return self.why_not_called
+
+    @cached_property
+    def generated(self) -> tuple[Outcome, ...]:
+        """Calls with arguments made of the schema; none for a tool that may write anywhere."""
+        return self._try("generated", nasty=False)
+
+    @cached_property
+    def hostile(self) -> tuple[Outcome, ...]:
+        """Calls with hostile values that fit the schema."""
+        return self._try("hostile", nasty=True)
+
+    @cached_property
+    def outcomes(self) -> tuple[Outcome, ...]:
+        """Calls with the examples, then with generated arguments."""
+        return (*(self.call(one) for one in self.examples), *self.generated)
+
+    @cached_property
+    def all_outcomes(self) -> tuple[Outcome, ...]:
+        """Calls with the examples, with generated and with hostile arguments."""
+        return (*self.outcomes, *self.hostile)
+
+    @cached_property
+    def samples(self) -> tuple[Arguments, ...]:
+        """At most three arguments to look closely with: examples, else generated ones."""
+        if self.examples:
+            return self.examples[:_FEWEST]
+        return tuple(outcome.arguments for outcome in self.generated[:_FEWEST])
+
+    def _try(self, origin: Origin, *, nasty: bool) -> tuple[Outcome, ...]:
+        if self.why_not_generated is not None:
+            return ()
+        made: list[Outcome] = []
+        until = time.monotonic() + PATIENCE_S
+        for one in _generate.samples(self.spec.schema, seed=self.seed, count=COUNT, nasty=nasty):
+            made.append(self.call(one, origin=origin))
+            if len(made) >= _FEWEST and time.monotonic() > until:
+                break
+        return tuple(made)
+
+    # -- telling -------------------------------------------------------------------------------
+
+    def reproduce(self, arguments: Arguments) -> str:
+        """Return a command that makes a call again."""
+        return _generate.reproduce(self.name, dict(arguments))
+
+    def judge_each(
+        self, outcomes: Sequence[Outcome], judge: Callable[[Outcome], str | None]
+    ) -> None:
+        """Raise `Failed` for the first outcome that `judge` finds fault with, shrunk."""
+        for outcome in outcomes:
+            fault = judge(outcome)
+            if fault is None:
+                continue
+            smaller = None if outcome.origin == "example" else self._shrunk(outcome, judge)
+            found = outcome if smaller is None else smaller
+            fault = judge(found) or fault
+            raise Failed(fault, self.reproduce(found.arguments))
+
+    def _shrunk(self, outcome: Outcome, judge: Callable[[Outcome], str | None]) -> Outcome | None:
+        """Look for the smallest generated arguments that have the same fault."""
+        found: list[Outcome] = []
+        until = time.monotonic() + PATIENCE_S
+
+        def fails(arguments: dict[str, Any]) -> None:
+            if time.monotonic() > until:
+                return
+            again = self.call(arguments, origin=outcome.origin)
+            if judge(again) is not None:
+                found.append(again)
+                raise Failed("")
+
+        falsified = _generate.falsify(
+            self.spec.schema,
+            fails,
+            seed=self.seed,
+            count=COUNT,
+            nasty=outcome.origin == "hostile",
+        )
+        if falsified is None:
+            return None
+        return next((o for o in reversed(found) if o.arguments == falsified.arguments), None)
