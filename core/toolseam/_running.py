@@ -44,7 +44,7 @@ def run(call: Call, tool: BoundTool) -> ToolResult:
 async def arun(call: Call, tool: BoundTool) -> ToolResult:
     """Await an async tool's hook, once, here; judge what it returns."""
     if not tool.requires_approval:
-        return await _arun_once(call, tool)
+        return await arun_once(call, tool)
     until = monotonic() + call.conversation.state.timeout_s
     # A lock that a thread of another loop may hold can only be asked, never waited for.
     while not tool.turn.acquire(blocking=False):
@@ -53,7 +53,7 @@ async def arun(call: Call, tool: BoundTool) -> ToolResult:
         await asyncio.sleep(_TURN_S)
     try:
         refused = _taking_turns(call, tool) or await _aconsent(call)
-        return refused or await _arun_once(call, tool)
+        return refused or await arun_once(call, tool)
     except BaseException as error:
         broken = as_broken(error)
         if broken is None:
@@ -102,7 +102,7 @@ def _run_wrapped(call: Call, tool: BoundTool, wrappers: tuple[Wrapper, ...]) -> 
     return through(wrappers, seen, text, run, tool.judge)
 
 
-async def _arun_once(call: Call, tool: BoundTool) -> ToolResult:
+async def arun_once(call: Call, tool: BoundTool) -> ToolResult:
     wrappers = call.conversation.state.wrappers
     if wrappers:
         return await _arun_wrapped(call, tool, wrappers)
@@ -138,29 +138,6 @@ async def guarded(call: Call, tool: BoundTool) -> tuple[Any, BaseException | Non
         return None, error
     except BaseException as error:  # noqa: BLE001
         return None, error
-
-
-async def in_place(call: Call, tool: BoundTool, task: asyncio.Task[Any] | None) -> ToolResult:
-    """Await an async tool in the caller's task, under the default deadline."""
-    state = call.conversation.state
-    running = arun if tool.requires_approval else _arun_once
-    flights = None if task is None else state.watch.enter(task, state.timeout_s)
-    if flights is None or task is None:
-        return await running(call, tool)
-    try:
-        result = await running(call, tool)
-    except BaseException as error:
-        if not flights.leave(task):
-            raise
-        if not isinstance(error, Exception | asyncio.CancelledError):
-            task.uncancel()
-            raise
-    else:
-        if not flights.leave(task):
-            return result
-    call.abandoned = True
-    task.uncancel()
-    return timed_out(call, state.timeout_s)
 
 
 async def in_task(call: Call, tool: BoundTool, seconds: float) -> ToolResult:

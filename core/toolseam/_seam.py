@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any, cast
 from toolseam._bounds import bound_result
 from toolseam._call import Call, Refused, begin
 from toolseam._levels import Zone
-from toolseam._outcome import busy, cancelled, result_of, rose
+from toolseam._outcome import busy, cancelled, result_of, rose, timed_out
 from toolseam._render import issue, render_tool_result
 from toolseam._result import ToolError, ToolResult, copy_error, failed
 from toolseam._run_only import EMPTY_OBJECT, NO_ARTIFACTS
-from toolseam._running import guarded, in_place, in_task, run, run_once, work
+from toolseam._running import arun, arun_once, guarded, in_task, run, run_once, work
 from toolseam._steps import NO_EFFECT, step
 from toolseam._text import bound, has_control, short
 from toolseam._waiting import abandon, in_thread, overran
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from toolseam._approval import Approval
     from toolseam._binding import BoundTool
     from toolseam._conversation import Conversation
+    from toolseam._watch import Flights
 
 
 def perform(
@@ -62,7 +63,7 @@ def perform(
     return _perform_waiting(call, tool, seconds)
 
 
-async def aperform(
+async def aperform(  # noqa: C901 - in one piece: each coroutine more is paid by every call
     conversation: Conversation,
     name: str,
     arguments: str | bytes | Mapping[str, Any] | None = None,
@@ -84,25 +85,49 @@ async def aperform(
     seconds = tool.timeout_s if timeout is None else timeout
     task = asyncio.current_task()
     cancels = 0 if task is None else task.cancelling()
+    flights: Flights | None = None
     try:
-        if tool.is_async:
-            if seconds is not None:
-                result = await in_task(call, tool, seconds)
-            else:
-                result = await in_place(call, tool, task)
-        elif tool.spec.inline and seconds is None and not tool.requires_approval:
-            result = run(call, tool)
+        if not tool.is_async:
+            result = await _arun_sync(call, tool, seconds)
+        elif seconds is not None:
+            result = await in_task(call, tool, seconds)
         else:
-            seconds = conversation.state.timeout_s if seconds is None else seconds
-            call.deadline = monotonic() + seconds
-            result = await in_thread(call, lambda: run(call, tool), seconds)
+            state = conversation.state
+            if task is not None:
+                flights = state.watch.enter(task, state.timeout_s)
+            result = await (arun if tool.requires_approval else arun_once)(call, tool)
     except BaseException as error:  # noqa: BLE001 - every outcome becomes a step
-        return _failed(call, error, host_cancelled=rose(task, cancels))
+        if task is None or flights is None or not flights.leave(task):
+            return _failed(call, error, host_cancelled=rose(task, cancels))
+        result = _expired(call, error)
+    else:
+        if task is not None and flights is not None and flights.leave(task):
+            result = _expired(call, None)
     if task is not None and task.cancelling() > cancels:
         # The tool swallowed the host's cancellation; the host meant it.
         _finish(call, cancelled(call))
         raise asyncio.CancelledError
     return _finish(call, result)
+
+
+async def _arun_sync(call: Call, tool: BoundTool, seconds: float | None) -> ToolResult:
+    """Run a sync tool beside the loop, or in it if it is `inline`."""
+    if tool.spec.inline and seconds is None and not tool.requires_approval:
+        return run(call, tool)
+    within = call.conversation.state.timeout_s if seconds is None else seconds
+    call.deadline = monotonic() + within
+    result: ToolResult = await in_thread(call, lambda: run(call, tool), within)
+    return result
+
+
+def _expired(call: Call, error: BaseException | None) -> ToolResult:
+    """Take back the watch's own cancellation of a call that overran the default deadline."""
+    call.abandoned = True
+    cast("asyncio.Task[Any]", asyncio.current_task()).uncancel()
+    if error is not None and not isinstance(error, Exception | asyncio.CancelledError):
+        _finish(call, cancelled(call))
+        raise error
+    return timed_out(call, call.conversation.state.timeout_s)
 
 
 def admitted_call(
