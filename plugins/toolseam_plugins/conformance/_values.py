@@ -32,6 +32,7 @@ _TRIES = 4
 _DEEP = 4
 _DEEPEST = 24
 _ITEMS = 4
+_MANY_ITEMS = 20
 _EXTRA = 2
 _KINDS = ("null", "boolean", "integer", "number", "string", "array", "object")
 _MEANT = {
@@ -175,7 +176,8 @@ class Drawing:
         contained: Schema = rules.get("contains", False)
         if contained is not False:
             least = max(least, rules.get("minContains", 1))
-        most = rules.get("maxItems", least + (20 if self._nasty else _ITEMS))
+        usual = _MANY_ITEMS if self._nasty and depth <= 1 else _ITEMS
+        most = min(rules.get("maxItems", least + usual), least + _MANY_ITEMS)
         if rest is False:
             most = min(most, len(first))
         if depth > _DEEP:
@@ -189,13 +191,19 @@ class Drawing:
             schema = first[place] if place < len(first) else rest
             if size - place <= asked:
                 schema = both(schema, contained)
-            item = self.value(schema, depth + 1)
-            for _ in range(_TRIES if rules.get("uniqueItems") else 0):
-                if all(_told_apart(item, other) for other in drawn):
-                    break
-                item = self.value(schema, depth + 1)
-            drawn.append(item)
+            new = self._new_item(schema, drawn if rules.get("uniqueItems") else [], depth + 1)
+            if not new:
+                break
+            drawn += new
         return drawn
+
+    def _new_item(self, schema: Schema, others: list[Any], depth: int) -> list[Any]:
+        """Draw one item that is none of the others; after a few tries, give none."""
+        for _ in range(_TRIES):
+            item = self.value(schema, depth)
+            if all(_told_apart(item, other) for other in others):
+                return [item]
+        return []
 
     # -- texts and numbers
 
