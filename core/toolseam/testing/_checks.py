@@ -26,6 +26,7 @@ def check_tool(
     expected_failures: Mapping[str, str] | None = None,
     seed: int = 0,
     checks: Iterable[str] | None = None,
+    heard: Callable[[CheckResult], None] | None = None,
 ) -> list[CheckResult]:
     """Run the conformance checks over every tool that a target means.
 
@@ -39,6 +40,7 @@ def check_tool(
         expected_failures: reasons by `slug` or `tool:slug`; they mask failures, never crashes.
         seed: of the generated arguments.
         checks: slugs, to run these alone.
+        heard: is told each result as it comes, before expected failures are weighed.
 
     Raises `TargetError` where the target means no tool or a slug no check, `ImportError` where
     the extra `conformance` is not installed.
@@ -52,6 +54,7 @@ def check_tool(
         expected_failures=expected_failures,
         seed=seed,
         checks=checks,
+        heard=heard,
     )
     return found
 

@@ -41,6 +41,7 @@ def check_tool(
     seed: int = 0,
     checks: Iterable[str] | None = None,
     contract: str = CONTRACT_VERSION,
+    heard: Callable[[CheckResult], None] | None = None,
 ) -> list[CheckResult]:
     """Run every check over every tool that a target means, and return what each one said.
 
@@ -55,6 +56,7 @@ def check_tool(
         seed: of the generated arguments.
         checks: slugs, to run these alone.
         contract: newer checks than this version asks for are run and not scored.
+        heard: is told each result as it comes, before expected failures are weighed.
 
     Raises `TargetError` where the target means no tool, or a slug no check.
     """
@@ -65,10 +67,11 @@ def check_tool(
     ):
         subject.begin_child()
         try:
-            found += [
-                run_check(check, subject, subject.name, contract, builtin=subject.builtin)
-                for check in chosen
-            ]
+            for check in chosen:
+                result = run_check(check, subject, subject.name, contract, builtin=subject.builtin)
+                found.append(result)
+                if heard is not None:
+                    heard(result)
         finally:
             subject.close()
     known = {check.slug for check in TOOL_CHECKS}
