@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     Examples = Mapping[str, Sequence[Arguments]] | Sequence[Arguments]
 
 
-def check_tool(
+def check_tool(  # noqa: PLR0913 - what an author may have to tell
     target: object,
     *,
     examples: Examples | None = None,

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 S = TypeVar("S")
 
 
-def check_tool(
+def check_tool(  # noqa: PLR0913 - what an author may have to tell
     target: object,
     *,
     examples: Examples | None = None,
