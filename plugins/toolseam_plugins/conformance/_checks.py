@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from toolseam_plugins.conformance import _of_import, _of_results
+from toolseam_plugins.conformance import (
+    _of_effects,
+    _of_import,
+    _of_results,
+    _of_secrets,
+    _of_spec,
+    _of_time,
+)
 
 if TYPE_CHECKING:
     from toolseam_plugins.conformance._model import Check
@@ -12,7 +19,11 @@ if TYPE_CHECKING:
 
 TOOL_CHECKS: tuple[Check[Subject], ...] = (
     *_of_import.CHECKS,
+    *_of_spec.CHECKS,
     *_of_results.CHECKS,
+    *_of_effects.CHECKS,
+    *_of_time.CHECKS,
+    *_of_secrets.CHECKS,
 )
 HOST_CHECKS: tuple[Check[Any], ...] = ()
 ALL_CHECKS: tuple[Check[Any], ...] = (*TOOL_CHECKS, *HOST_CHECKS)

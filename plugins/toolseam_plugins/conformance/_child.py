@@ -21,8 +21,10 @@ if TYPE_CHECKING:
 
 _PATIENCE_S = 30.0
 _HASH_SEED = "4711"
+# The hash seed is another one, and of that the plugin sees nothing.
 _BOOT = (
-    "import sys, json; sys.path[:] = json.loads(sys.stdin.readline());"
+    "import os, sys, json; sys.path[:] = json.loads(sys.stdin.readline());"
+    " os.environ.clear(); os.environ.update(json.loads(sys.stdin.readline()));"
     " from toolseam_plugins.conformance._probe import main; main()"
 )
 
@@ -47,7 +49,7 @@ class Child:
     """The process; it ends when nobody holds it any more, or at `close`."""
 
     def __init__(self, module: str, attribute: str) -> None:
-        self._process = subprocess.Popen(
+        self._process = subprocess.Popen(  # noqa: S603 - this very interpreter
             [sys.executable, "-P", "-c", _BOOT],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -56,7 +58,7 @@ class Child:
             text=True,
             encoding="utf-8",
         )
-        self._ask(sys.path, {"module": module, "attribute": attribute})
+        self._ask(sys.path, dict(os.environ), {"module": module, "attribute": attribute})
 
     @cached_property
     def _seen(self) -> Mapping[str, Any]:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from enum import StrEnum
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import Generic, TypeVar
 
 import attrs
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 S = TypeVar("S")
 

@@ -49,7 +49,7 @@ def _without_output_schema(subject: Subject) -> str | None:
     return subject.why_not_called
 
 
-def _over(judge: Callable[[Outcome], str | None]) -> Callable[[Subject], None]:
+def over(judge: Callable[[Outcome], str | None]) -> Callable[[Subject], None]:
     """Return a check that judges every call with examples, generated and hostile arguments."""
 
     def run(subject: Subject) -> None:
@@ -175,25 +175,25 @@ def _content_within_budget(subject: Subject) -> None:
 def _content_clean(subject: Subject) -> None:
     def judge(outcome: Outcome) -> str | None:
         # What only echoes an unclean argument is the seam's to clean.
-        if _hidden_in(repr_of(outcome.arguments)) or type(outcome.value) is not ToolResult:
+        if hidden_in(texts_of(outcome.arguments)) or type(outcome.value) is not ToolResult:
             return None
-        found = _hidden_in(outcome.value.content)
+        found = hidden_in(outcome.value.content)
         return None if found is None else f"the content holds the hidden character {found}"
 
     subject.judge_each(subject.outcomes, judge)
 
 
-def _hidden_in(text: str) -> str | None:
+def hidden_in(text: str) -> str | None:
     found = _HIDDEN.search(text.replace("\r\n", "\n"))
     return None if found is None else f"U+{ord(found[0]):04X}"
 
 
-def repr_of(value: object) -> str:
+def texts_of(value: object) -> str:
     """Return every text inside a JSON value, one behind the other."""
     if isinstance(value, dict):
-        return "\n".join(repr_of(part) for pair in value.items() for part in pair)  # pyright: ignore[reportUnknownVariableType,reportUnknownArgumentType]
+        return "\n".join(texts_of(part) for pair in value.items() for part in pair)  # pyright: ignore[reportUnknownVariableType,reportUnknownArgumentType]
     if isinstance(value, list | tuple):
-        return "\n".join(repr_of(part) for part in value)  # pyright: ignore[reportUnknownVariableType]
+        return "\n".join(texts_of(part) for part in value)  # pyright: ignore[reportUnknownVariableType]
     return value if isinstance(value, str) else ""
 
 
@@ -286,7 +286,7 @@ CHECKS: tuple[Check[Subject], ...] = (
         why="Anything else is dropped unread, and the tool is withdrawn.",
         mend="End every branch in `return ToolResult.text(...)` or `ToolResult.error(...)`.",
         applies=uncalled,
-        run=_over(_returns_tool_result),
+        run=over(_returns_tool_result),
     ),
     Check(
         slug="result-untampered",
@@ -326,7 +326,7 @@ CHECKS: tuple[Check[Subject], ...] = (
         why="They mean the application, and it would end with the call.",
         mend="Raise `ToolError`; catch the `SystemExit` of a command line that is called inside.",
         applies=uncalled,
-        run=_over(_never_exits),
+        run=over(_never_exits),
     ),
     Check(
         slug="builds-valid-values",
@@ -336,7 +336,7 @@ CHECKS: tuple[Check[Subject], ...] = (
         why="A value that JSON cannot say ends the call as a breach of the contract.",
         mend="Convert with `json_safe(value)`; give text as `str` and keys as `str`.",
         applies=uncalled,
-        run=_over(_builds_valid_values),
+        run=over(_builds_valid_values),
     ),
     Check(
         slug="no-contract-error",
@@ -346,7 +346,7 @@ CHECKS: tuple[Check[Subject], ...] = (
         why="Only the framework issues it: who reads it must know that the tool is withdrawn.",
         mend="Choose another code; `execution_error` is the general one.",
         applies=uncalled,
-        run=_over(_no_contract_error),
+        run=over(_no_contract_error),
     ),
     Check(
         slug="output-schema-kept",
@@ -366,7 +366,7 @@ CHECKS: tuple[Check[Subject], ...] = (
         why="What is larger is left out, and the program gets nothing.",
         mend="Answer a page at a time, with `limit` and `offset`.",
         applies=uncalled,
-        run=_over(_noted("data", too_large=True)),
+        run=over(_noted("data", too_large=True)),
     ),
     Check(
         slug="metadata-within-budget",
@@ -376,7 +376,7 @@ CHECKS: tuple[Check[Subject], ...] = (
         why="What is larger is left out of trace and audit.",
         mend="Keep facts in metadata, and content in the content.",
         applies=uncalled,
-        run=_over(_noted("metadata", too_large=True)),
+        run=over(_noted("metadata", too_large=True)),
     ),
     Check(
         slug="artifacts-fit-shape",
@@ -386,7 +386,7 @@ CHECKS: tuple[Check[Subject], ...] = (
         why="One that does not takes the whole list with it: people see `Artifacts omitted`.",
         mend="Build them with `ToolArtifact.table` and `ToolArtifact.text`.",
         applies=uncalled,
-        run=_over(_noted("artifacts", too_large=False)),
+        run=over(_noted("artifacts", too_large=False)),
     ),
     Check(
         slug="artifacts-within-budget",
@@ -396,7 +396,7 @@ CHECKS: tuple[Check[Subject], ...] = (
         why="A larger one is replaced as a whole by one line that says so.",
         mend="Use `ToolArtifact.table(..., fit=True)`, or show a page.",
         applies=uncalled,
-        run=_over(_noted("artifacts", too_large=True)),
+        run=over(_noted("artifacts", too_large=True)),
     ),
     Check(
         slug="content-within-budget",
@@ -426,7 +426,7 @@ CHECKS: tuple[Check[Subject], ...] = (
         why="A model that reads `(no output)` does not know whether nothing was found.",
         mend="Say it: `No records.`",
         applies=uncalled,
-        run=_over(_content_not_blank),
+        run=over(_content_not_blank),
     ),
     Check(
         slug="failure-says-why",
@@ -436,7 +436,7 @@ CHECKS: tuple[Check[Subject], ...] = (
         why="It is all that the model has to mend its call by.",
         mend="One sentence: what is wrong and what would be right; long output goes to `output=`.",
         applies=uncalled,
-        run=_over(_failure_says_why),
+        run=over(_failure_says_why),
     ),
     Check(
         slug="failure-without-foreign-text",
@@ -446,7 +446,7 @@ CHECKS: tuple[Check[Subject], ...] = (
         why="Such texts carry paths, queries, addresses and passwords to the provider.",
         mend="Write a sentence of your own; the exception belongs in `context.logger`.",
         applies=uncalled,
-        run=_over(_failure_without_foreign_text),
+        run=over(_failure_without_foreign_text),
     ),
     Check(
         slug="cells-in-content",

@@ -11,17 +11,18 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import attrs
 
-from toolseam import Actor, Host, ToolError, ToolseamError
+from toolseam import Actor, Host, Step, ToolError, ToolResult, ToolseamError
 from toolseam.testing import Heard, Target, tap
 from toolseam_plugins.conformance import _generate
 from toolseam_plugins.conformance._audit import audit
 from toolseam_plugins.conformance._child import Child, start
+from toolseam_plugins.conformance._footprint import changed, footprint, restore
 from toolseam_plugins.conformance._model import Failed, NotApplicable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from toolseam import Approval, Step, ToolResult, ToolSpec
+    from toolseam import Approval, ToolSpec
 
     Arguments = Mapping[str, Any]
     Origin = Literal["example", "generated", "hostile"]
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 COUNT = 25
 """How many generated arguments a tool is called with, and how many hostile ones."""
 
-PATIENCE_S = 4.0
+PATIENCE_S = 2.0
 """After this long no further generated arguments are tried: a slow tool gets fewer of them."""
 
 _FEWEST = 3
@@ -42,7 +43,7 @@ class Outcome:
 
     `heard` is None where the hook was not reached. `result` is None where something escaped from
     the host, which then stands in `escaped`. `noted` is what the interpreter said, `printed` what
-    went to standard output.
+    went to standard output, `changed` names what the process shares and was left otherwise.
     """
 
     origin: Origin
@@ -54,6 +55,7 @@ class Outcome:
     seconds: float
     printed: str
     noted: tuple[tuple[str, str], ...]
+    changed: tuple[str, ...]
 
     @property
     def value(self) -> Any:  # noqa: ANN401
@@ -64,6 +66,18 @@ class Outcome:
     def raised(self) -> BaseException | None:
         """What the hook raised."""
         return None if self.heard is None else self.heard.error
+
+    @property
+    def told(self) -> tuple[str, str]:
+        """Status and content, as somebody who compares two calls wants them."""
+        if self.result is None:
+            return type(self.escaped).__name__, ""
+        failure = self.result.failure
+        return "ok" if failure is None else failure.code.value, self.result.content
+
+    def did(self, kind: str) -> list[str]:
+        """List what the interpreter said of one kind."""
+        return [text for noted, text in self.noted if noted == kind]
 
     @property
     def returned(self) -> bool:
@@ -159,6 +173,11 @@ class Subject:
         return given or self.observe is not None
 
     @property
+    def has_host(self) -> bool:
+        """Whether the author gave a host, or what makes one."""
+        return self._given_host is not None
+
+    @property
     def has_own_hosts(self) -> bool:
         """Whether a further host can be made: the author did not give one that is built."""
         return not isinstance(self._given_host, Host)
@@ -229,14 +248,19 @@ class Subject:
         printed = io.StringIO()
         result: ToolResult | None = None
         escaped: BaseException | None = None
-        with tap(place, self.name) as heard, audit() as noted:
-            with contextlib.redirect_stdout(printed):
+        approval = self.approval(place, arguments)
+        with tap(place, self.name) as heard, contextlib.redirect_stdout(printed):
+            shared = footprint()
+            with audit() as noted:
                 started = time.perf_counter()
                 try:
-                    result = self._perform(place, arguments, timeout, awaited=awaited)
+                    result = self._perform(place, arguments, approval, timeout, awaited=awaited)
                 except BaseException as error:  # noqa: BLE001 - what escapes is what is judged
                     escaped = error
                 seconds = time.perf_counter() - started
+            differs = changed(shared, footprint())
+            if differs:
+                restore(shared)
         step = place.steps[-1] if place.steps else None
         if len(place.violations) > before:
             place.readmit(self.name)
@@ -251,12 +275,18 @@ class Subject:
             seconds,
             printed.getvalue(),
             tuple(noted),
+            tuple(differs),
         )
 
     def _perform(
-        self, host: Host, arguments: Arguments, timeout: float | None, *, awaited: bool
+        self,
+        host: Host,
+        arguments: Arguments,
+        approval: Approval | None,
+        timeout: float | None,
+        *,
+        awaited: bool,
     ) -> ToolResult:
-        approval = self.approval(host, arguments)
         if awaited:
             return asyncio.run(
                 host.acall(
@@ -321,6 +351,20 @@ class Subject:
         if self.examples:
             return self.examples[:_FEWEST]
         return tuple(outcome.arguments for outcome in self.generated[:_FEWEST])
+
+    @cached_property
+    def steady(self) -> tuple[Outcome, ...]:
+        """Calls with the samples whose answer does not change from call to call.
+
+        Raises `NotApplicable` where there is none, or where calling twice may change something.
+        """
+        if not self.reads:
+            raise NotApplicable("it may write, and two calls need not answer alike")
+        twice = [(self.call(one), self.call(one)) for one in self.samples]
+        found = tuple(first for first, second in twice if first.told == second.told)
+        if not found:
+            raise NotApplicable("its answers differ from call to call")
+        return found
 
     def _try(self, origin: Origin, *, nasty: bool) -> tuple[Outcome, ...]:
         if self.why_not_generated is not None:
