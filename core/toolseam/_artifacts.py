@@ -147,7 +147,7 @@ def _fill(
 ) -> None:
     if not isinstance(label, str):
         encoded, label, fault = b"null", "", fault or "the label is no text"
-    held = hold(encode(short(label, LABEL_CHARACTERS)))
+    held = hold(orjson.dumps(short(label, LABEL_CHARACTERS)))
     artifact.__attrs_init__(kind, hold(encoded), held, fault)
 
 

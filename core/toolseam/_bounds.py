@@ -56,6 +56,8 @@ def bound_result(result: ToolResult, sizes: Sizes) -> Bounded:
     failure, output = result.failure, ""
     if failure is None:
         content, truncated = bound(result.content, sizes.content_bytes)
+        if content is result.content and not notes:
+            return Bounded(result, truncated, None, ())
     else:
         room = sizes.content_bytes - len(f"Error ({failure.code.value}): ")
         longest = min(sizes.message_bytes, room)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterable, Sized
-from itertools import accumulate, chain, islice
+from itertools import accumulate, islice
 from typing import TYPE_CHECKING, Any
 
 import orjson
@@ -12,7 +12,7 @@ import orjson
 from toolseam._text import clean, exact, is_clean, short
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
 ARTIFACT_BYTES = 50_000
 LABEL_CHARACTERS = 200
@@ -21,9 +21,6 @@ TOO_LARGE = f"larger than {ARTIFACT_BYTES} bytes"
 FRAME = b'{"type":,"label":,"data":},'
 _LISTS = {list, tuple}
 _CHUNK = 256
-# JSON text without these holds nothing to clean: no escape, no DEL, and none of what UTF-8 begins
-# C1 controls, bidi and tag characters with. Found at the speed of memory, byte by byte.
-_DOUBTFUL = (b"\\", b"\x7f", b"\xc2", b"\xe2", b"\xf3")
 
 
 def table_by_hand(data: Mapping[str, Any]) -> tuple[bytes, str | None]:
@@ -38,7 +35,7 @@ def table_by_hand(data: Mapping[str, Any]) -> tuple[bytes, str | None]:
         return b"null", TOO_LARGE
     if not {*map(type, rows)} <= _LISTS:
         return b"null", "a row of the table is no list"
-    cells, fault = _flat(rows, len(heads))
+    rows, cells, fault = _flat(rows, len(heads))
     if fault is not None:
         return b"null", fault
     try:
@@ -46,7 +43,7 @@ def table_by_hand(data: Mapping[str, Any]) -> tuple[bytes, str | None]:
             return b"null", TOO_LARGE
     except TypeError:
         return b"null", "a cell of the table is no text"
-    return _encoded_table(heads, cells)
+    return _encoded_table(heads, rows, cells)
 
 
 def table_of(
@@ -68,7 +65,7 @@ def table_of(
     if known is not None and known > most and not fit:
         return b"null", label, TOO_LARGE
     kept = list(islice(source, most + 1))
-    cells, fault = _flat(kept, len(heads))
+    grid, cells, fault = _flat(kept, len(heads))
     if fault is not None:
         return b"null", label, fault
     try:
@@ -80,7 +77,9 @@ def table_of(
         return _fitted(label, heads, texts, total)
     if len(texts) < len(cells) or len(kept) > most:
         return b"null", label, TOO_LARGE
-    encoded, fault = _encoded_table(heads, texts)
+    if texts is not cells:
+        grid = _rows(texts, len(heads))
+    encoded, fault = _encoded_table(heads, grid, texts)
     return encoded, label, fault
 
 
@@ -89,26 +88,20 @@ def _row_limit(width: int) -> int:
     return ARTIFACT_BYTES // (3 * max(width, 1) + 2)
 
 
-def _flat(rows: list[Any], width: int) -> tuple[list[Any], str | None]:
-    """Return the cells of all rows in one list: one C pass each for what is asked of them."""
+def _flat(rows: list[Any], width: int) -> tuple[list[Any], list[Any], str | None]:
+    """Return the rows as lists or tuples, and all their cells in one list, or what is wrong."""
     try:
-        widths = {*map(len, rows)}
+        if not {*map(type, rows)} <= _LISTS:
+            rows = [tuple[Any, ...](islice(row, width + 1)) for row in rows]
     except TypeError:
-        try:
-            rows = [list[Any](islice(row, width + 1)) for row in rows]
-        except TypeError:
-            return [], "a row of the table is no list"
-        widths = {*map(len, rows)}
+        return [], [], "a row of the table is no list"
+    if {*map(len, rows)} - {width}:
+        return [], [], "a row of the table has not as many cells as there are columns"
     cells: list[Any] = []
-    if {*map(type, rows)} <= _LISTS and not widths - {width}:
-        # Appending lists copies them whole; a loop over their cells takes three times as long.
-        for row in rows:
-            cells += row
-    else:
-        cells += islice(chain.from_iterable(rows), len(rows) * width + 1)
-    if widths - {width} or len(cells) != len(rows) * width:
-        return [], "a row of the table has not as many cells as there are columns"
-    return cells, None
+    # Whole rows are copied at once; a loop over their cells takes three times as long.
+    for row in rows:
+        cells += row
+    return rows, cells, None
 
 
 def _size(cells: list[str]) -> int:
@@ -144,17 +137,40 @@ def _texts(cells: list[Any]) -> list[str]:
     return texts
 
 
-def _encoded_table(heads: list[str], cells: list[str]) -> tuple[bytes, str | None]:
-    """Encode a table of text cells, cleaned if the JSON text shows that it may need to be."""
+def _encoded_table(
+    heads: list[str], rows: Sequence[Sequence[str]], cells: list[str]
+) -> tuple[bytes, str | None]:
+    """Encode a table of text cells, cleaned if the JSON text shows that it may need to be.
+
+    Args:
+        heads: the headings.
+        rows: exact lists or tuples of as many cells.
+        cells: the same cells in one list.
+    """
     try:
-        encoded = _dumps(heads, _rows(cells, len(heads)))
-        plain = not any(byte in encoded for byte in _DOUBTFUL)
+        encoded = _dumps(heads, rows)
+        plain = _is_plain(encoded)
     except TypeError:  # a lone surrogate
         encoded, plain = b"", False
     if not plain and not is_clean("".join([*heads, *cells])):
         heads, cells = _cleaned(heads), _cleaned(cells)
         encoded = _dumps(heads, _rows(cells, len(heads)))
     return (encoded, None) if len(encoded) <= ARTIFACT_BYTES else (b"null", TOO_LARGE)
+
+
+def _is_plain(encoded: bytes) -> bool:
+    """Tell whether JSON text surely holds nothing to clean, from bytes that it lacks.
+
+    Those are escapes, DEL, and what UTF-8 begins C1 controls, bidi and tag characters with; each
+    is looked for at the speed of memory.
+    """
+    return not (
+        b"\\" in encoded
+        or b"\x7f" in encoded
+        or b"\xc2" in encoded
+        or b"\xe2" in encoded
+        or b"\xf3" in encoded
+    )
 
 
 def _cleaned(cells: list[str]) -> list[str]:
@@ -165,7 +181,7 @@ def _rows(cells: list[str], width: int) -> list[tuple[str, ...]]:
     return list(zip(*[iter(cells)] * width, strict=False))
 
 
-def _dumps(heads: list[str], rows: list[tuple[str, ...]]) -> bytes:
+def _dumps(heads: list[str], rows: Sequence[Sequence[str]]) -> bytes:
     return orjson.dumps({"columns": heads, "rows": rows})
 
 
@@ -175,7 +191,7 @@ def _fitted(
     """Keep as many rows from the start as fit a list of their own, and say so in the label."""
     alone = ARTIFACT_BYTES - len(b'"table"') - len(FRAME) - 1
     if len(texts) == total * len(heads):
-        encoded, fault = _encoded_table(heads, texts)
+        encoded, fault = _encoded_table(heads, _rows(texts, len(heads)), texts)
         whole = short(label, LABEL_CHARACTERS)
         if fault is None and len(encoded) + len(orjson.dumps(whole)) <= alone:
             return encoded, label, None
