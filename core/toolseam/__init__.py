@@ -79,16 +79,18 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> object:
-    # Lazy, so that `import toolseam` stays as cheap as an empty module.
-    if name not in _HOME:
-        message = f"module 'toolseam' has no attribute {name!r}"
-        raise AttributeError(message)
-    from importlib import import_module
+if not TYPE_CHECKING:  # a checker that saw it would let every misspelt name pass
 
-    found = getattr(import_module(f"toolseam.{_HOME[name]}"), name)
-    globals()[name] = found
-    return found
+    def __getattr__(name: str) -> object:
+        # Lazy, so that `import toolseam` stays as cheap as an empty module.
+        if name not in _HOME:
+            message = f"module 'toolseam' has no attribute {name!r}"
+            raise AttributeError(message)
+        from importlib import import_module
+
+        found = getattr(import_module(f"toolseam.{_HOME[name]}"), name)
+        globals()[name] = found
+        return found
 
 
 def __dir__() -> list[str]:

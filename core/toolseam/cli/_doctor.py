@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 _MARKS = {"ok": ("✓", "green"), "note": ("·", "yellow"), "fault": ("✗", "red")}
 _LOADED = {"ready", "found"}
 _CHOSEN = {"untrusted", "disabled"}
-_EXTRAS = {"sqlalchemy": "sql", "psycopg": "sql", "re2": "regex"}
+_EXTRAS = {"psycopg": "sql", "re2": "regex"}
 
 
 @attrs.frozen
