@@ -37,7 +37,8 @@ def check_tool(  # noqa: PLR0913 - what an author may have to tell
         host: a host that has the tool, or a function that makes one.
         settings: an instance of the plugin's settings class, instead of a host.
         observe: returns something comparable that shows what the tool may change.
-        expected_failures: reasons by `slug` or `tool:slug`; they mask failures, never crashes.
+        expected_failures: reasons by `tool:slug`, or by `slug` for every tool of the target; they
+            mask failures, never crashes, and one that does not happen is itself an error.
         seed: of the generated arguments.
         checks: slugs, to run these alone.
         heard: is told each result as it comes, before expected failures are weighed.

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from toolseam_plugins.conformance import (
     _of_effects,
+    _of_host,
     _of_import,
     _of_results,
     _of_secrets,
@@ -15,6 +16,7 @@ from toolseam_plugins.conformance import (
 
 if TYPE_CHECKING:
     from toolseam_plugins.conformance._model import Check
+    from toolseam_plugins.conformance._of_host import HostSubject
     from toolseam_plugins.conformance._subject import Subject
 
 TOOL_CHECKS: tuple[Check[Subject], ...] = (
@@ -25,5 +27,5 @@ TOOL_CHECKS: tuple[Check[Subject], ...] = (
     *_of_time.CHECKS,
     *_of_secrets.CHECKS,
 )
-HOST_CHECKS: tuple[Check[Any], ...] = ()
+HOST_CHECKS: tuple[Check[HostSubject], ...] = _of_host.CHECKS
 ALL_CHECKS: tuple[Check[Any], ...] = (*TOOL_CHECKS, *HOST_CHECKS)

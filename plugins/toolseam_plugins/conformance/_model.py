@@ -63,7 +63,7 @@ class Check(Generic[S]):
         title: one sentence, what is true of a subject that passes.
         why: what goes wrong where it is not.
         mend: what an author does about it.
-        run: raises `Failed`, or returns.
+        run: raises `Failed`, or returns; a text that it returns is noted beside the pass.
         applies: returns the reason why the check has nothing to judge, or None.
         since: the contract version that brought it.
         builtin_level: what it asks of the tools that come with toolseam, if that is more.
@@ -75,7 +75,7 @@ class Check(Generic[S]):
     title: str
     why: str
     mend: str
-    run: Callable[[S], None]
+    run: Callable[[S], str | None]
     applies: Callable[[S], str | None] = always
     since: str = "1"
     builtin_level: Level | None = None
@@ -85,8 +85,8 @@ class Check(Generic[S]):
 class CheckResult:
     """What one check said of one tool (or of a host, whose `tool` is `host`).
 
-    `message` tells a failure, a crash, or why the check had nothing to judge; `reproduce` is a
-    command that shows the failure again.
+    `message` tells a failure, a crash, why the check had nothing to judge, or what is noted beside
+    a pass; `reproduce` is a command that shows the failure again.
     """
 
     tool: str

@@ -17,6 +17,7 @@ from toolseam_plugins.conformance._model import (
     NotApplicable,
     Status,
 )
+from toolseam_plugins.conformance._of_host import HostSubject
 from toolseam_plugins.conformance._subject import Subject
 
 if TYPE_CHECKING:
@@ -52,7 +53,7 @@ def check_tool(  # noqa: PLR0913 - what an author may have to tell
         host: a host that has the tool, or a function that makes one.
         settings: an instance of the plugin's settings class, instead of a host.
         observe: returns something comparable that shows what the tool may change.
-        expected_failures: reasons by `slug` or `tool:slug`.
+        expected_failures: reasons by `tool:slug`, or by `slug` for every tool of the target.
         seed: of the generated arguments.
         checks: slugs, to run these alone.
         contract: newer checks than this version asks for are run and not scored.
@@ -76,6 +77,25 @@ def check_tool(  # noqa: PLR0913 - what an author may have to tell
             subject.close()
     known = {check.slug for check in TOOL_CHECKS}
     return weigh(found, dict(expected_failures or {}), known)
+
+
+def check_host(
+    make: Callable[[Sequence[object]], Host] | None = None,
+    *,
+    checks: Iterable[str] | None = None,
+    contract: str = CONTRACT_VERSION,
+) -> list[CheckResult]:
+    """Run every check of a host and return what each one said.
+
+    Args:
+        make: given tool plugins, returns a host with them; by default `Host(tools=...)`.
+        checks: slugs, to run these alone.
+        contract: newer checks than this version asks for are run and not scored.
+
+    Raises `TargetError` where a slug is no check.
+    """
+    subject = HostSubject() if make is None else HostSubject(make)
+    return [run_check(check, subject, "host", contract) for check in choose(HOST_CHECKS, checks)]
 
 
 def subjects(
@@ -139,7 +159,7 @@ def run_check(
         reason = check.applies(subject)
         if reason is not None:
             return attrs.evolve(result, status=Status.NOT_APPLICABLE, message=reason)
-        check.run(subject)
+        return attrs.evolve(result, message=check.run(subject) or "")
     except NotApplicable as found:
         return attrs.evolve(result, status=Status.NOT_APPLICABLE, message=str(found))
     except Failed as failed:
@@ -153,7 +173,6 @@ def run_check(
     except Exception as error:  # noqa: BLE001 - a crash is told, and never masked
         message = f"the check crashed: {type(error).__name__}: {error}{_place(error)}"
         return attrs.evolve(result, status=Status.ERROR, message=message[:500])
-    return result
 
 
 def weigh(
@@ -179,18 +198,16 @@ def weigh(
 
 
 def _mask(weighed: list[CheckResult], concerned: Sequence[int], reason: str) -> None:
-    failed = [place for place in concerned if weighed[place].status is Status.FAILED]
-    for place in failed:
-        message = f"{weighed[place].message} (expected: {reason})"
-        weighed[place] = attrs.evolve(
-            weighed[place], status=Status.EXPECTED_FAILURE, message=message
-        )
-    for place in () if failed else concerned:
-        if weighed[place].status in (Status.PASSED, Status.NOT_APPLICABLE):
-            message = f"it was expected to fail ({reason}), and did not; take the entry out"
-            weighed[place] = attrs.evolve(
-                weighed[place], status=Status.UNEXPECTED_PASS, message=message
-            )
+    for place in concerned:
+        result = weighed[place]
+        if result.status is Status.FAILED:
+            status, told = Status.EXPECTED_FAILURE, f"{result.message} (expected: {reason})"
+        elif result.status in (Status.PASSED, Status.NOT_APPLICABLE):
+            status = Status.UNEXPECTED_PASS
+            told = f"it was expected to fail ({reason}), and did not; take the entry out"
+        else:
+            continue
+        weighed[place] = attrs.evolve(result, status=status, message=told)
 
 
 def _entry_fault(
