@@ -5,6 +5,7 @@ An ignore that ignores nothing is an error itself, so a line that passes is foun
 
 import attrs
 
+import toolseam
 from toolseam import Host, ToolArtifact, ToolError, ToolResult, ToolSpec, WireText, tool
 
 
@@ -21,6 +22,10 @@ def leak(host: Host, result: ToolResult) -> None:
 def change(result: ToolResult, artifact: ToolArtifact) -> None:
     result.content = "other"  # type: ignore[misc]  # pyright: ignore[reportAttributeAccessIssue]
     artifact.label = "other"  # type: ignore[misc]  # pyright: ignore[reportAttributeAccessIssue]
+
+
+def misspell() -> None:
+    toolseam.ToolResults  # type: ignore[attr-defined]  # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType]
 
 
 def misuse() -> None:
