@@ -25,6 +25,7 @@ COMMANDS = {
     "doctor": "check settings, plugins and workspace, and say what to do",
     "trust": "let a distribution load, or a workspace name connections",
     "new": "write a package with a tool and its tests",
+    "check": "whether a tool keeps the contract, by named checks",
     "demo": "make a small workspace and show what the rest is about",
 }
 """Each command stands in the module of its name: `options(parser)` and `main(options)`."""

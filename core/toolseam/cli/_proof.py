@@ -1,0 +1,65 @@
+"""`toolseam check --egress`: sinks by canaries, and whether one came out anywhere."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import redirect_stdout
+from typing import TYPE_CHECKING, Any
+
+from toolseam.cli._terminal import Shown, columns, on_terminal, one_line, paint, say, say_json
+
+if TYPE_CHECKING:
+    from toolseam_plugins.conformance._egress import Cell
+
+_OUT, _STAYS = "OUT", "stays"
+
+
+def prove(*, as_json: bool) -> int:
+    """Drive every sink with what must stay, print what came of it; 1 if anything came out."""
+    from toolseam_plugins.conformance import egress
+
+    with redirect_stdout(sys.stderr):
+        cells = egress()
+    out = [cell for cell in cells if cell.hit]
+    if as_json:
+        say_json(_as_json(cells))
+    elif on_terminal():
+        _for_people(cells)
+    else:
+        for cell in cells:
+            word = _OUT if cell.hit else _STAYS
+            say(Shown("\t".join(one_line(text) for text in (cell.sink, cell.place, word))))
+    if not as_json:
+        sinks, places = _names(cells)
+        line = f"{len(sinks)} sinks, {len(places)} canaries: {len(out)} came out"
+        say("\n", paint(line, "bold", "red" if out else "green"))
+    return 1 if out or not cells else 0
+
+
+def _as_json(cells: tuple[Cell, ...]) -> dict[str, Any]:
+    sinks, places = _names(cells)
+    return {
+        "ok": bool(cells) and not any(cell.hit for cell in cells),
+        "sinks": sinks,
+        "canaries": places,
+        "cells": [{"sink": cell.sink, "canary": cell.place, "out": cell.hit} for cell in cells],
+    }
+
+
+def _for_people(cells: tuple[Cell, ...]) -> None:
+    """Show a row a canary: there are more of them than of sinks, and their names are longer."""
+    from toolseam.cli._table import table
+
+    sinks, places = _names(cells)
+    words = {(c.place, c.sink): _OUT if c.hit else _STAYS for c in cells}
+    rows = [(place, *(words.get((place, sink), "-") for sink in sinks)) for place in places]
+    say(table(("CANARY", *sinks), rows, width=columns(), style=_styled))
+
+
+def _styled(_: int, text: str) -> Shown:
+    return paint(text, "bold", "red") if text.strip() == _OUT else Shown(text)
+
+
+def _names(cells: tuple[Cell, ...]) -> tuple[list[str], list[str]]:
+    sinks = dict.fromkeys(cell.sink for cell in cells)
+    return list(sinks), list(dict.fromkeys(cell.place for cell in cells))

@@ -1,0 +1,269 @@
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from support.commands import Ran, documented, on_terminal, toolseam
+from support.dist_info import tools, write_dist
+
+# A good tool, and one that breaks the contract now and then.
+KIT = '''\
+"""Tools for the conformance kit to judge."""
+
+from typing import Annotated
+
+from toolseam import Arg, ErrorCode, ToolResult, tool
+
+toolseam_api = "1"
+
+
+@tool(effect="read_only", data_class="public_content")
+def greet(
+    name: Annotated[str, Arg("Who is greeted.")], times: Annotated[int, Arg("How often.")] = 1
+) -> ToolResult:
+    """Say hello to somebody, as often as asked."""
+    if not 1 <= times <= 5:
+        return ToolResult.error("From one to five times.", ErrorCode.INVALID_ARGUMENTS)
+    return ToolResult.text("Hello!\\n" * times)
+
+
+@tool(effect="read_only", data_class="public_content")
+def breaks(number: int = 0) -> ToolResult:
+    """Break the contract where the number is large."""
+    if number > 137:
+        return "text \\x1b[2J"
+    return ToolResult.text("fine")
+'''
+
+# An interpreter that finds everything but hypothesis.
+WITHOUT = """\
+import sys
+
+
+class Without:
+    def __init__(self, finder):
+        self.finder = finder
+
+    def __getattr__(self, name):
+        return getattr(self.finder, name)
+
+    def find_spec(self, name, path=None, target=None):
+        return None if name == "hypothesis" else self.finder.find_spec(name, path, target)
+
+
+sys.meta_path[:] = [Without(finder) for finder in sys.meta_path]
+"""
+
+
+@pytest.fixture
+def kit(tmp_path: Path) -> dict[str, str]:
+    """A distribution `acme-kit` that nobody trusts, as an environment to see it in."""
+    folder = tmp_path / "kit"
+    write_dist(folder, "acme_kit", points=tools(greet="acme_kit:greet", breaks="acme_kit:breaks"))
+    (folder / "acme_kit.py").write_text(KIT)
+    return {"PYTHONPATH": str(folder)}
+
+
+@pytest.fixture
+def here(tmp_path: Path) -> Path:
+    """An empty folder to work in."""
+    folder = tmp_path / "here"
+    folder.mkdir()
+    return folder
+
+
+def check(*words: str, cwd: Path, environ: dict[str, str]) -> Ran:
+    """Run `toolseam check` in a pipe."""
+    return toolseam("check", *words, cwd=cwd, environ=environ)
+
+
+def test_a_good_tool_passes(here: Path, kit: dict[str, str]) -> None:
+    """A line a check, the counts at the end, exit code 0, and nothing is left in the folder."""
+    ran = check("greet", "--example", 'greet={"name": "Ada"}', cwd=here, environ=kit)
+
+    assert ran.code == 0, ran.out + ran.err
+    *lines, blank, closing = ran.out.splitlines()
+    assert blank == ""
+    assert closing.startswith(f"1 tool, {len(lines)} checks: ")
+    assert all(line.split("\t")[0] == "greet" for line in lines)
+    assert "\texamples-succeed\tMUST\tpassed\t" in ran.out
+    assert list(here.iterdir()) == []
+
+
+def test_a_failure_is_shrunk_and_can_be_seen_again(here: Path, kit: dict[str, str]) -> None:
+    """The smallest failing arguments are told as a command, and the command fails as told."""
+    ran = check("breaks", "--only", "returns-tool-result", cwd=here, environ=kit)
+    command = next(line for line in ran.out.splitlines() if "again: " in line)
+    again = toolseam(
+        *("run", "breaks", "--json-args", '{"number": 138}'),
+        cwd=here,
+        environ=kit | {"TOOLSEAM_TRUST": "acme-kit"},
+    )
+
+    assert ran.code == 1
+    assert command.strip() == """again: toolseam run breaks --json-args '{"number": 138}'"""
+    assert ran.out.splitlines()[-1] == "1 tool, 1 check: 1 failed"
+    assert again.code != 0
+
+
+def test_a_whole_distribution_is_checked(here: Path, kit: dict[str, str]) -> None:
+    """Naming a distribution checks each of its tools."""
+    ran = check("Acme.Kit", "--only", "never-raises", cwd=here, environ=kit)
+
+    assert (ran.code, ran.out.splitlines()[-1]) == (0, "2 tools, 2 checks: 2 passed")
+
+
+def test_an_object_of_a_module_is_checked(here: Path, kit: dict[str, str]) -> None:
+    """`module:object` needs no entry point."""
+    ran = check("acme_kit:greet", "--only", "never-raises", cwd=here, environ=kit)
+
+    assert (ran.code, ran.out.splitlines()[-1]) == (0, "1 tool, 1 check: 1 passed")
+
+
+def test_json_is_as_documented(here: Path, kit: dict[str, str]) -> None:
+    """`--json` prints one object that holds every result."""
+    ran = check("acme-kit", "--json", cwd=here, environ=kit)
+
+    documented("check").validate(ran.json)
+    assert (ran.json["ok"], ran.json["target"]) == (False, "acme-kit")
+    assert sorted(ran.json["tools"]) == ["breaks", "greet"]
+    assert ran.code == 1
+
+
+def test_a_junit_report_is_written(here: Path, kit: dict[str, str]) -> None:
+    """`--junit` writes a file that build servers read, beside what is printed."""
+    ran = check("breaks", "--junit", "report.xml", cwd=here, environ=kit)
+
+    suite = ET.parse(here / "report.xml").find("testsuite")  # noqa: S314 - our own
+    assert ran.code == 1
+    assert suite is not None
+    assert suite.get("name") == "breaks"
+    assert int(suite.get("failures", 0)) >= 1
+
+
+@pytest.mark.parametrize("nested", [False, True])
+def test_an_expected_failure_is_excused(here: Path, kit: dict[str, str], nested: bool) -> None:
+    """A failure that a file names with a reason does not fail the run."""
+    text = 'returns-tool-result = "until 2.0"\n'
+    (here / "expected.toml").write_text(f"[breaks]\n{text}" if nested else text)
+    words = ("breaks", "--only", "returns-tool-result", "--expected-failures", "expected.toml")
+
+    ran = check(*words, cwd=here, environ=kit)
+
+    assert ran.code == 0, ran.out
+    assert ran.out.splitlines()[-1] == "1 tool, 1 check: 1 expected failure"
+
+
+def test_expected_failures_may_stand_in_pyproject(here: Path, kit: dict[str, str]) -> None:
+    """Of a `pyproject.toml` one table counts, and no other."""
+    text = '[tool.toolseam.expected-failures]\n"breaks:returns-tool-result" = "until 2.0"\n'
+    (here / "pyproject.toml").write_text(f'[project]\nname = "x"\n{text}')
+    words = ("breaks", "--only", "returns-tool-result", "--expected-failures", "pyproject.toml")
+
+    assert check(*words, cwd=here, environ=kit).code == 0
+
+
+def test_an_expected_failure_that_passes_fails(here: Path, kit: dict[str, str]) -> None:
+    """An entry that is no longer needed is told."""
+    (here / "expected.toml").write_text('never-raises = "it used to"\n')
+    words = ("greet", "--only", "never-raises", "--expected-failures", "expected.toml")
+
+    ran = check(*words, cwd=here, environ=kit)
+
+    assert ran.code == 1
+    assert "take the entry out" in ran.out
+
+
+def test_an_expected_failure_of_no_check_is_an_error(here: Path, kit: dict[str, str]) -> None:
+    """A slug that names nothing is told, with the one that is near."""
+    (here / "expected.toml").write_text('never-raise = "misspelt"\n')
+    words = ("greet", "--only", "never-raises", "--expected-failures", "expected.toml")
+
+    ran = check(*words, cwd=here, environ=kit)
+
+    assert ran.code == 3
+    assert "never-raises" in ran.out
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        (),
+        ("no-such-thing",),
+        ("greet", "--only", "no-such-check"),
+        ("greet", "--example", "greet"),
+        ("greet", "--example", "greet=[1]"),
+        ("greet", "--example", 'nobody={"name": "Ada"}'),
+        ("greet", "--expected-failures", "nowhere.toml"),
+        ("greet", "--only", "never-raises", "--junit", "nowhere/report.xml"),
+    ],
+)
+def test_nothing_to_check_is_usage(here: Path, kit: dict[str, str], words: tuple[str, ...]) -> None:
+    """No target, no such tool, no such check, no such file: exit code 2 and one line."""
+    ran = check(*words, cwd=here, environ=kit)
+
+    assert ran.code == 2, ran.out
+    assert ran.err.startswith("toolseam: ")
+    assert "Traceback" not in ran.err
+
+
+def test_the_same_seed_gives_the_same_report(here: Path, kit: dict[str, str]) -> None:
+    """A seed makes a run that can be repeated."""
+    words = ("breaks", "--only", "returns-tool-result", "--seed", "7", "--json")
+
+    first, again = (check(*words, cwd=here, environ=kit) for _ in range(2))
+
+    assert first.out == again.out
+
+
+def test_the_list_of_checks_is_as_documented(here: Path) -> None:
+    """`--list` runs nothing; it says what every check asks."""
+    listed = toolseam("check", "--list", cwd=here)
+    as_json = toolseam("check", "--list", "--json", cwd=here)
+
+    documented("check --list").validate(as_json.json)
+    assert len(as_json.json) >= 40
+    assert [line.split("\t")[0] for line in listed.out.splitlines()] == [
+        each["slug"] for each in as_json.json
+    ]
+
+
+def test_a_terminal_gets_a_table_and_no_escape_sequence_of_a_tool(
+    here: Path, kit: dict[str, str]
+) -> None:
+    """On a terminal a row a tool; what a tool returned cannot reach the screen."""
+    ran = on_terminal("check", "acme-kit", cwd=here, environ=kit)
+
+    assert ran.code == 1
+    assert "TOOL" in ran.out
+    assert "NOT APPLICABLE" in ran.out
+    assert "\x1b[2J" not in ran.out
+
+
+def test_without_hypothesis_the_extra_is_named(here: Path, kit: dict[str, str]) -> None:
+    """Where the extra is not installed the command says which one it is."""
+    folder = Path(kit["PYTHONPATH"])
+    (folder / "sitecustomize.py").write_text(WITHOUT)
+
+    ran = check("greet", cwd=here, environ=kit)
+
+    assert ran.code == 2
+    assert "toolseam[conformance]" in ran.err
+
+
+def test_no_canary_leaves_a_sink(here: Path) -> None:
+    """`--egress` shows each sink by each canary, and that all of them stay."""
+    shown = toolseam("check", "--egress", cwd=here)
+    as_json = toolseam("check", "--egress", "--json", cwd=here)
+
+    documented("check --egress").validate(as_json.json)
+    assert (shown.code, as_json.code) == (0, 0)
+    assert shown.out.endswith(" came out\n")
+    assert {line.split("\t")[2] for line in shown.out.splitlines() if "\t" in line} == {"stays"}
+    assert as_json.json["ok"] is True
+    assert len(as_json.json["cells"]) == len(as_json.json["sinks"]) * len(as_json.json["canaries"])
+
+
+def test_the_egress_proof_takes_no_target(here: Path, kit: dict[str, str]) -> None:
+    """It is about every way out that is installed, not about one tool."""
+    assert check("greet", "--egress", cwd=here, environ=kit).code == 2
