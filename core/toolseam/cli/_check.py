@@ -24,7 +24,7 @@ from toolseam.cli._words import UsageError
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
-    from collections.abc import Generator, Sequence
+    from collections.abc import Generator, Iterator, Sequence
 
     from toolseam_plugins.conformance import CheckResult
 
@@ -221,11 +221,17 @@ def _expected(name: str | None) -> dict[str, str]:
         raise UsageError(f"{name}: cannot be read: {type(error).__name__}") from None
     if Path(name).name == "pyproject.toml":
         table = table.get("tool", {}).get("toolseam", {}).get("expected-failures", {})
-    found: dict[str, str] = {}
-    for key, value in cast("dict[str, Any]", table).items():
-        inner = cast("dict[str, Any]", value) if isinstance(value, dict) else None
-        found |= {key: value} if inner is None else {f"{key}:{k}": v for k, v in inner.items()}
-    return found
+    return dict(_reasons(name, cast("dict[str, Any]", table)))
+
+
+def _reasons(name: str, table: dict[str, Any], tool: str = "") -> Iterator[tuple[str, str]]:
+    for key, value in table.items():
+        if isinstance(value, dict) and not tool:
+            yield from _reasons(name, cast("dict[str, Any]", value), f"{key}:")
+        elif isinstance(value, str):
+            yield f"{tool}{key}", value
+        else:
+            raise UsageError(f"{name}: {tool}{key}: the reason is a text")
 
 
 def _write(path: Path, text: str) -> None:

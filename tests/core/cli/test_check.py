@@ -174,6 +174,17 @@ def test_an_expected_failure_that_passes_fails(here: Path, kit: dict[str, str]) 
     assert "take the entry out" in ran.out
 
 
+@pytest.mark.parametrize("text", ["never-raises = 1\n", "[a.b]\nc = 'd'\n", "no TOML"])
+def test_a_reason_is_a_text(here: Path, kit: dict[str, str], text: str) -> None:
+    """A file of expected failures that says something else is usage, with its name."""
+    (here / "expected.toml").write_text(text)
+
+    ran = check("greet", "--expected-failures", "expected.toml", cwd=here, environ=kit)
+
+    assert ran.code == 2
+    assert ran.err.startswith("toolseam: expected.toml: ")
+
+
 def test_an_expected_failure_of_no_check_is_an_error(here: Path, kit: dict[str, str]) -> None:
     """A slug that names nothing is told, with the one that is near."""
     (here / "expected.toml").write_text('never-raise = "misspelt"\n')
