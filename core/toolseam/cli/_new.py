@@ -132,7 +132,8 @@ def _what_next(names: Names, written: list[str]) -> None:
 Next:
   cd {names.distribution}
   pip install -e '.[test]'
-  pytest                                  its tests, through the whole seam
+  pytest                                  its tests, through the whole seam, and the conformance kit
+  toolseam check {names.distribution:<24} the kit alone: whether it keeps the contract
   toolseam trust {names.distribution:<24} your word: until then it is listed, never imported
   toolseam run {names.tool} --arg name=Ada"""
     )

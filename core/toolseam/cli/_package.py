@@ -19,7 +19,7 @@ requires-python = ">=3.11"
 dependencies = ["toolseam"]
 
 [project.optional-dependencies]
-test = ["pytest"]
+test = ["pytest", "toolseam[conformance]"]
 
 # The name is the tool's, the value its module. One line a tool.
 [project.entry-points."toolseam.tools"]
@@ -75,7 +75,7 @@ def execute(arguments: Arguments) -> ToolResult:
     lines = [f"Hello, {name}!"] * arguments.times
     return ToolResult.text(
         "\\n".join(lines),  # what the model is told
-        ToolArtifact.table("Greetings", ["name", "times"], [[name, arguments.times]]),
+        ToolArtifact.table("Greetings", ["name", "greeting"], [[name, line] for line in lines]),
         data={"name": name, "times": arguments.times},  # for programs; neither is for the model
     )
 ''',
@@ -84,9 +84,20 @@ def execute(arguments: Arguments) -> ToolResult:
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import <module>
 from toolseam import ErrorCode
-from toolseam.testing import harness
+from toolseam.testing import harness, parametrize_with_checks
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+@parametrize_with_checks(<module>, examples=[{"name": "Ada"}])
+def test_it_keeps_the_contract(check: Callable[[], None]) -> None:
+    """Every check of the conformance kit passes: `toolseam check --list` says what they ask."""
+    check()
 
 
 def test_it_greets_as_often_as_asked() -> None:
@@ -102,7 +113,7 @@ def test_it_keeps_table_and_data_for_people_and_programs() -> None:
     result = harness(<module>).call({"name": "Ada"})
 
     assert result.data == {"name": "Ada", "times": 1}
-    assert result.artifacts[0].rows == [["Ada", "1"]]
+    assert result.artifacts[0].rows == [["Ada", "Hello, Ada!"]]
 
 
 def test_it_refuses_what_breaks_its_schema() -> None:
@@ -128,6 +139,7 @@ The tool `<tool>` for toolseam.
 ```sh
 pip install -e '.[test]'
 pytest
+toolseam check <distribution>
 toolseam trust <distribution>
 toolseam run <tool> --arg name=Ada
 ```
@@ -135,6 +147,6 @@ toolseam run <tool> --arg name=Ada
 Until it is trusted it is listed, and not imported: a plugin is code, and whoever runs the host says
 whose code that may be.
 """,
-    ".gitignore": "__pycache__/\n.venv/\ndist/\n",
+    ".gitignore": "__pycache__/\n.hypothesis/\n.venv/\ndist/\n",
 }
 """Relative name to text."""

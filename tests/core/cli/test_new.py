@@ -1,4 +1,5 @@
 import compileall
+import re
 from pathlib import Path
 
 import pytest
@@ -18,7 +19,7 @@ def environment(tmp_path_factory: pytest.TempPathFactory) -> Environment:
 def test_a_new_package_passes_its_own_tests_installed_and_as_written(
     tmp_path: Path, environment: Environment
 ) -> None:
-    """What `new` writes is tested in its folder, installs, is trusted, and then answers."""
+    """What `new` writes is tested in its folder, installs, conforms, is trusted, and answers."""
     written = toolseam("new", "acme-greet", cwd=tmp_path)
     project = tmp_path / "acme-greet"
     config = tmp_path / "config"
@@ -27,13 +28,19 @@ def test_a_new_package_passes_its_own_tests_installed_and_as_written(
     tested = environment.run("-m", "pytest", "-q", "-p", "no:cacheprovider", cwd=project)
     install(environment, build_wheel(project, tmp_path))
     found = environment.run("-m", "toolseam", "list", cwd=project, config=config)
+    checked = environment.run("-m", "toolseam", "check", "acme-greet", cwd=project, config=config)
     trusted = environment.run("-m", "toolseam", "trust", "acme-greet", cwd=project, config=config)
     ran = environment.run(
         *("-m", "toolseam", "run", "greet", "--arg", "name=Ada"), cwd=project, config=config
     )
 
-    assert (tested.returncode, "4 passed" in tested.stdout) == (0, True), tested.stdout
+    assert tested.returncode == 0, tested.stdout
+    assert int(re.findall(r"(\d+) passed", tested.stdout)[0]) > 40
     assert "greet\tuntrusted" in found.stdout
+    assert checked.returncode == 0, checked.stdout
+    assert re.fullmatch(
+        r"1 tool, \d+ checks: \d+ passed, \d+ not applicable", checked.stdout.splitlines()[-1]
+    )
     assert trusted.returncode == 0, trusted.stderr
     assert (ran.returncode, ran.stdout) == (0, "Hello, Ada!\n"), ran.stderr
 
@@ -90,9 +97,10 @@ def test_a_folder_that_is_there_is_left_alone(tmp_path: Path) -> None:
 
 
 def test_it_says_what_to_do_next(tmp_path: Path) -> None:
-    """The closing lines install, test, trust and run the new tool."""
+    """The closing lines install, test, check, trust and run the new tool."""
     ran = toolseam("new", "acme-greet", cwd=tmp_path)
 
     assert "pip install -e '.[test]'" in ran.out
+    assert "toolseam check acme-greet" in ran.out
     assert "toolseam trust acme-greet" in ran.out
     assert "toolseam run greet --arg name=Ada" in ran.out
