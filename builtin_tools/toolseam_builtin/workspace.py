@@ -7,7 +7,7 @@ metadata says `operator` is taken from the operator's file alone.
 
 from __future__ import annotations
 
-from pathlib import Path
+import os
 from typing import TYPE_CHECKING, Annotated
 
 import attrs
@@ -15,6 +15,8 @@ import attrs
 from toolseam import Arg, DataClass, ErrorCode, ToolError
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from toolseam import ToolSpec
 
 
@@ -55,6 +57,10 @@ def _no_storages() -> dict[str, str]:
     return {}
 
 
+def _text(path: str | os.PathLike[str]) -> str:
+    return os.fspath(path)
+
+
 @attrs.frozen(kw_only=True)
 class Workspace:
     """One application's database, files, sources, logs and configuration.
@@ -86,7 +92,7 @@ class Workspace:
     tables: dict[str, TableSettings] = attrs.field(factory=_no_tables)
     accounts: AccountSettings = AccountSettings()
 
-    folder: Path = attrs.field(factory=Path.cwd)
+    folder: str = attrs.field(factory=os.getcwd, converter=_text)
     trusted: bool = False
     tables_allow: tuple[str, ...] = ()
     tables_deny: tuple[str, ...] = ()
@@ -104,6 +110,13 @@ class Workspace:
         if reads_content and not self.tables_allow:
             return DataClass.SYSTEM_DIAGNOSTICS
         return spec.data_class
+
+    @property
+    def place(self) -> Path:
+        """The folder as a path, links resolved."""
+        from pathlib import Path  # a listing of the tools does without
+
+        return Path(self.folder).resolve()
 
     @property
     def source_path(self) -> Path:
@@ -127,13 +140,11 @@ class Workspace:
         Raises `ToolError` `unavailable` where the path leads out of an untrusted workspace.
         """
         try:
-            folder = self.folder.resolve()
+            folder = self.place
             path = (folder / name).resolve()
         except (OSError, RuntimeError, ValueError):
-            path = None
-            folder = self.folder
-        if path is None:
-            raise ToolError(f"workspace.{setting} names no usable path.", ErrorCode.UNAVAILABLE)
+            message = f"workspace.{setting} names no usable path."
+            raise ToolError(message, ErrorCode.UNAVAILABLE) from None
         if not self.trusted and not path.is_relative_to(folder):
             raise ToolError(
                 f"workspace.{setting} leads out of a folder that is not trusted;"

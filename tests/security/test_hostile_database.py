@@ -157,7 +157,7 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Workspace:
 
 def test_no_table_leaks_hangs_or_breaks_a_tool(hostile: Workspace) -> None:
     """Each tool with each name ends in time and in its codes; no canary, no silence, no change."""
-    path = hostile.folder / "app.db"
+    path = hostile.place / "app.db"
     before = hashlib.sha256(path.read_bytes()).hexdigest()
     doubles = [harness(tool, settings=hostile) for tool in TOOLS]
 
@@ -170,7 +170,7 @@ def test_no_table_leaks_hangs_or_breaks_a_tool(hostile: Workspace) -> None:
 
     assert beat.longest <= 0.5
     assert hashlib.sha256(path.read_bytes()).hexdigest() == before
-    assert [file.name for file in hostile.folder.iterdir()] == ["app.db"]
+    assert [file.name for file in hostile.place.iterdir()] == ["app.db"]
 
 
 def test_the_listing_is_whole_and_quick(hostile: Workspace) -> None:

@@ -64,7 +64,7 @@ def _opened(workspace: Workspace, deadline: Deadline) -> Database:
 
 def _file(workspace: Workspace, name: str) -> Path:
     if not name:
-        return the_one_database(workspace.folder.resolve())
+        return the_one_database(workspace.place)
     path = workspace.inside(name, "database")
     if not path.is_file() or not is_sqlite(path):
         raise unavailable("workspace.database names no SQLite file.")

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import re
 from importlib import import_module
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, cast
 
 import attrs
@@ -163,4 +163,4 @@ def _package(distribution: Distribution) -> Package:
 
 def _place(distribution: Distribution) -> object:
     """Give the folder that a distribution is in, links resolved, and its version there."""
-    return Path(str(distribution.locate_file(""))).resolve(), distribution.version
+    return os.path.realpath(str(distribution.locate_file(""))), distribution.version
