@@ -1,12 +1,13 @@
-"""Write what the docs take from the code: the tables of settings keys.
+"""Write what the docs take from the code: the tables of settings keys, and the checks.
 
 `python docs/generate.py` rewrites the pages, `--check` says whether they are current.
 """
 
 from __future__ import annotations
 
+import re
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from enum import StrEnum
 from pathlib import Path
 from types import NoneType, UnionType
@@ -17,10 +18,22 @@ import attrs
 from toolseam import Arg
 from toolseam._settings_keys import OperatorSettings, WorkspaceSettings
 from toolseam_builtin.workspace import Workspace
+from toolseam_plugins.conformance import HOST_CHECKS, TOOL_CHECKS, Check
 
-PAGE = Path(__file__).parent / "reference" / "settings.md"
+REFERENCE = Path(__file__).parent / "reference"
 MARK = "<!-- from here on: docs/generate.py -->\n"
 UNIONS = (Union, UnionType)
+CLAUSES = {
+    "§1": "values",
+    "§2": "the-hooks",
+    "§3": "toolspec",
+    "§4": "arguments",
+    "§5": "the-seam",
+    "§6": "one-renderer",
+    "§7": "bounds",
+    "§8": "three-statuses-that-stay-apart",
+}
+"""Where a clause stands on the page of the contract."""
 
 
 def kind(hint: Any) -> str:  # noqa: ANN401 - any annotation
@@ -95,10 +108,9 @@ def table(cells: Iterator[list[str]]) -> str:
     return "\n".join("| " + " | ".join(row) + " |" for row in lines)
 
 
-def page() -> str:
-    """Make the page: what stands above the mark, and the tables."""
-    above = PAGE.read_text(encoding="utf-8").split(MARK)[0]
-    return f"""{above}{MARK}
+def settings() -> str:
+    """Make the tables of settings keys."""
+    return f"""
 ## The operator's file
 
 {table(rows(OperatorSettings, ""))}
@@ -122,12 +134,73 @@ some he alone may say:
 """
 
 
+def clause(text: str) -> str:
+    """Let each clause that is named lead to where it stands."""
+    return re.sub(r"§\d", lambda found: f"[{found[0]}](contract.md#{CLAUSES[found[0]]})", text)
+
+
+def level(check: Check[Any]) -> str:
+    """Say what a check asks, and what it asks of the builtins if that is more."""
+    more = check.builtin_level
+    return check.level if more in {None, check.level} else f"{check.level} (builtins {more})"
+
+
+def overview(checks: Iterable[Check[Any]]) -> str:
+    """Draw the checks as a table."""
+    lines = [
+        "| check | level | clause | what is true of a subject that passes |",
+        "|---|---|---|---|",
+    ]
+    lines += [
+        f"| [`{check.slug}`](#{check.slug}) | {level(check)} | {clause(check.clause)} "
+        f"| {check.title} |"
+        for check in checks
+    ]
+    return "\n".join(lines)
+
+
+def section(check: Check[Any]) -> str:
+    """Write what one check is for and how to mend what it finds."""
+    return f"""### `{check.slug}`
+
+{level(check)}, {clause(check.clause)}, since contract {check.since}. {check.title}
+
+Why
+: {check.why}
+
+How to mend it
+: {check.mend}
+"""
+
+
+def conformance() -> str:
+    """Make the lists of checks, of tools and of hosts."""
+    parts = []
+    for heading, checks in (("Checks of a tool", TOOL_CHECKS), ("Checks of a host", HOST_CHECKS)):
+        details = "\n".join(section(check) for check in checks)
+        parts.append(f"\n## {heading}\n\n{len(checks)} checks.\n\n{overview(checks)}\n\n{details}")
+    return "".join(parts)
+
+
+PAGES: dict[str, Callable[[], str]] = {"settings.md": settings, "conformance.md": conformance}
+"""What is written below the mark of each page."""
+
+
 def main() -> int:
-    """Rewrite the page, or with `--check` compare it."""
-    wanted = page()
-    if "--check" in sys.argv[1:]:
-        return int(PAGE.read_text(encoding="utf-8") != wanted)
-    PAGE.write_text(wanted, encoding="utf-8")
+    """Rewrite the pages, or with `--check` name those that are not current."""
+    stale = []
+    for name, make in PAGES.items():
+        path = REFERENCE / name
+        text = path.read_text(encoding="utf-8")
+        wanted = text.split(MARK)[0] + MARK + make()
+        if text == wanted:
+            continue
+        stale.append(name)
+        if "--check" not in sys.argv[1:]:
+            path.write_text(wanted, encoding="utf-8")
+    if stale and "--check" in sys.argv[1:]:
+        sys.stderr.write(f"not current: {', '.join(stale)}; run docs/generate.py\n")
+        return 1
     return 0
 
 

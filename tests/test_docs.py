@@ -74,8 +74,27 @@ def test_fragments_have_a_known_kind() -> None:
     assert [name for name in names if not shape.fullmatch(name)] == []
 
 
-def test_the_settings_page_is_current() -> None:
-    """The tables of settings keys on their page are those that the classes give today."""
+def test_a_tool_that_writes_is_checked_as_printed(tmp_path: Path) -> None:
+    """The tool of the how-to page and the lines that check it pass as they stand there."""
+    text = (DOCS / "how-to" / "check-your-tool.md").read_text(encoding="utf-8")
+    module, checks = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+    (tmp_path / "acme_notes.py").write_text(module, encoding="utf-8")
+    (tmp_path / "test_acme_notes.py").write_text(checks, encoding="utf-8")
+
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "."],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert done.returncode == 0, done.stdout
+    assert int(re.findall(r"(\d+) passed", done.stdout)[0]) > 40
+
+
+def test_generated_pages_are_current() -> None:
+    """The tables of settings keys and the list of checks are what the code gives today."""
     done = subprocess.run(
         [sys.executable, str(DOCS / "generate.py"), "--check"],
         capture_output=True,

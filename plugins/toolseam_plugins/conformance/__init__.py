@@ -19,6 +19,7 @@ if TYPE_CHECKING:
         NotApplicable,
         Status,
     )
+    from toolseam_plugins.conformance._portability import Finding, lint
     from toolseam_plugins.conformance._pytest import parametrize_with_checks
     from toolseam_plugins.conformance._run import check_host, check_tool
 
@@ -27,6 +28,7 @@ _HOME = {
     "Check": "_model",
     "CheckResult": "_model",
     "Failed": "_model",
+    "Finding": "_portability",
     "HOST_CHECKS": "_checks",
     "Level": "_model",
     "NotApplicable": "_model",
@@ -35,6 +37,7 @@ _HOME = {
     "check_host": "_run",
     "check_tool": "_run",
     "egress": "_egress",
+    "lint": "_portability",
     "parametrize_with_checks": "_pytest",
 }
 
@@ -45,12 +48,14 @@ __all__ = [
     "Check",
     "CheckResult",
     "Failed",
+    "Finding",
     "Level",
     "NotApplicable",
     "Status",
     "check_host",
     "check_tool",
     "egress",
+    "lint",
     "parametrize_with_checks",
 ]
 
