@@ -11,6 +11,8 @@ from benchmarks.bars import Effort, Measured
 from benchmarks.ours import Search, caller, calls
 from benchmarks.timing import awaited, cpu, extra, extra_ratio, interleave, ratio, repeated
 from toolseam import ToolArtifact, ToolResult
+from toolseam._bounds import bound_result
+from toolseam._settings_keys import Limits
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -30,6 +32,7 @@ def measure(effort: Effort) -> Iterator[Measured]:
     def table(rows: list[list[str]] | list[list[object]]) -> ToolResult:
         return ToolResult.text("200 rows", ToolArtifact.table("rows", _COLUMNS, rows))
 
+    limits = Limits()
     with asyncio.Runner() as runner:
         ours = calls(runner)
         cases = {
@@ -37,8 +40,9 @@ def measure(effort: Effort) -> Iterator[Measured]:
             "acall": awaited(ours["acall"], runner),
             "short": repeated(caller(Search(lambda: ToolResult.text("x" * 100)))),
             "long": repeated(caller(Search(lambda: ToolResult.text(_LONG)))),
-            "cells": repeated(caller(Search(lambda: table(_ROWS)))),
-            "texts": repeated(caller(Search(lambda: table(_TEXTS)))),
+            "cells": repeated(lambda: bound_result(table(_ROWS), limits)),
+            "texts": repeated(lambda: bound_result(table(_TEXTS), limits)),
+            "whole": repeated(caller(Search(lambda: table(_TEXTS)))),
             "dumps": repeated(lambda: orjson.dumps({"columns": _COLUMNS, "rows": _ROWS})),
             "dumps texts": repeated(lambda: orjson.dumps({"columns": _COLUMNS, "rows": _TEXTS})),
         }
@@ -47,11 +51,13 @@ def measure(effort: Effort) -> Iterator[Measured]:
     yield Measured("seam.acall", ratio(spent["acall"], spent["call"]), f"`call` {call:.3g} µs")
     yield Measured("seam.content", extra(spent["long"], spent["short"]) / 1e3)
     dumps = cpu(spent["dumps texts"]) / 1e3
-    cells, texts = (
-        extra_ratio(spent[kind], spent["short"], spent[whole])
-        for kind, whole in (("cells", "dumps"), ("texts", "dumps texts"))
+    texts, cells = (
+        ratio(spent[kind], spent[unit])
+        for kind, unit in (("texts", "dumps texts"), ("cells", "dumps"))
     )
+    whole = extra_ratio(spent["whole"], spent["short"], spent["dumps texts"])
     mixed = cpu(spent["dumps"]) / 1e3
-    beside = f"text cells, `dumps` {dumps:.3g} µs (mixed cells as they are: {mixed:.3g} µs); "
-    beside += f"mixed cells, each `str` of it: {cells:.3g} ×"
+    beside = f"text cells, `dumps` {dumps:.3g} µs; a whole call with it, and its step kept: "
+    beside += f"{whole:.3g} × more than without; mixed cells, each `str` of it: {cells:.3g} × of "
+    beside += f"{mixed:.3g} µs"
     yield Measured("seam.table", texts, beside)
