@@ -187,7 +187,7 @@ def test_public_classes_live_at_the_front_door(name: str) -> None:
 def test_an_unknown_public_name_is_an_attribute_error() -> None:
     """The lazy front door refuses a name that it does not have, as any module does."""
     with pytest.raises(AttributeError, match="no_such_name"):
-        _ = toolseam.no_such_name
+        _ = toolseam.no_such_name  # type: ignore[attr-defined]
 
 
 def test_entry_points_name_modules_that_exist() -> None:
