@@ -52,7 +52,7 @@ def targets(named: object) -> tuple[Target, ...]:
     Raises `TargetError` where there is no tool.
     """
     if not isinstance(named, str):
-        return (_of_object(named),)
+        return tuple(_given(named)) or (_of_object(named),)
     found = tuple(_of_records(named)) or tuple(_of_module(named))
     if not found:
         raise TargetError(
@@ -112,13 +112,15 @@ def _of_module(named: str) -> Iterator[Target]:
     except (ImportError, AttributeError, ValueError) as error:
         message = f"{named[:200]!r} cannot be imported: {type(error).__name__}: {error}"
         raise TargetError(message) from None
-    if attribute or _implements(found):
+    given = () if _implements(found) else tuple(_given(found))
+    if given:
+        yield from given
+    elif attribute or _implements(found):
         yield attrs.evolve(_of_object(found), value=named)
-        return
-    for name, value in cast("dict[str, Any]", vars(found)).items():
-        if not inspect.isclass(value) and not inspect.ismodule(value) and _implements(value):
-            yield attrs.evolve(_of_object(value), name=name, value=f"{named}:{name}")
-    yield from _given(found)
+    else:
+        for name, value in cast("dict[str, Any]", vars(found)).items():
+            if not inspect.isclass(value) and not inspect.ismodule(value) and _implements(value):
+                yield attrs.evolve(_of_object(value), name=name, value=f"{named}:{name}")
 
 
 def _implements(plugin: object) -> bool:

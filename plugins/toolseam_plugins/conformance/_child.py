@@ -16,6 +16,7 @@ from toolseam_plugins.conformance._model import Failed, NotApplicable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from types import ModuleType
 
     from toolseam.testing import Target
 
@@ -45,20 +46,28 @@ class Watched:
         return [text for noted, text in self.noted if noted == kind]
 
 
+@attrs.frozen
+class Before:
+    """What a process looked like before a plugin was imported into it."""
+
+    path: list[str] = attrs.field(factory=lambda: list(sys.path))
+    environ: dict[str, str] = attrs.field(factory=lambda: dict(os.environ))
+
+
 class Child:
     """The process; it ends when nobody holds it any more, or at `close`."""
 
-    def __init__(self, module: str, attribute: str) -> None:
+    def __init__(self, module: str, attribute: str, before: Before) -> None:
         self._process = subprocess.Popen(  # noqa: S603 - this very interpreter
             [sys.executable, "-P", "-c", _BOOT],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
-            env=os.environ | {"PYTHONHASHSEED": _HASH_SEED},
+            env=before.environ | {"PYTHONHASHSEED": _HASH_SEED},
             text=True,
             encoding="utf-8",
         )
-        self._ask(sys.path, dict(os.environ), {"module": module, "attribute": attribute})
+        self._ask(before.path, before.environ, {"module": module, "attribute": attribute})
 
     @cached_property
     def _seen(self) -> Mapping[str, Any]:
@@ -125,21 +134,26 @@ def place_of(target: Target) -> tuple[str, str] | None:
     name = getattr(plugin, "__name__", None)
     if isinstance(name, str) and sys.modules.get(name) is plugin:
         return name, ""
-    made_by = getattr(plugin, "function", None) or type(plugin)
-    home = getattr(made_by, "__module__", None)
-    module_found = sys.modules.get(home) if isinstance(home, str) else None
-    if module_found is None or home == "__main__":
+    home = home_of(plugin)
+    if home is None or home.__name__ == "__main__":
         return None
-    for attribute, value in vars(module_found).items():
+    for attribute, value in vars(home).items():
         if value is plugin:
-            return cast("str", home), attribute
+            return home.__name__, attribute
     return None
 
 
-def start(target: Target) -> Child | None:
+def home_of(plugin: Any) -> ModuleType | None:  # noqa: ANN401
+    """Return the module in which a plugin's code stands, if it is loaded."""
+    kind: type[Any] = type(plugin)
+    made_by: object = getattr(plugin, "function", None) or kind
+    return sys.modules.get(getattr(made_by, "__module__", ""))
+
+
+def start(target: Target, before: Before) -> Child | None:
     """Start a fresh interpreter that imports a plugin, or return None where it finds none."""
     place = place_of(target)
-    return None if place is None else Child(*place)
+    return None if place is None else Child(*place, before)
 
 
 def _watched(seen: Mapping[str, Any]) -> Watched:

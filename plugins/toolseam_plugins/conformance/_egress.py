@@ -66,7 +66,7 @@ class Traffic:
 
 
 def egress(make: Make | None = None, sinks: dict[str, Sink] | None = None) -> tuple[Cell, ...]:
-    """Return sinks × canaries: what was planted in run-only members, settings and environment.
+    """Return each sink with each canary of the run-only members, settings and environment.
 
     Args:
         make: returns a host with the tools it is given; by default `Host(tools=...)`.

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Mapping, Sequence
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import Any, Self
 
 import attrs
 
@@ -21,9 +22,6 @@ from toolseam import (
 from toolseam.testing import canary
 from toolseam_plugins.conformance._egress import hits
 from toolseam_plugins.conformance._model import Check, Failed, Level
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
 
 LARGEST = 50_000
 _NAME = "probe"
@@ -81,17 +79,23 @@ class Probe:
 
     def call(self, arguments: Mapping[str, Any] | None = None, **more: Any) -> ToolResult:  # noqa: ANN401
         """Call the probe as the host's own code."""
-        return self.host.call(_NAME, arguments, **{"actor": Actor.system, **more})
+        given: dict[str, Any] = {"actor": Actor.system, **more}
+        return self.host.call(_NAME, arguments, **given)
 
     def session(self, **more: Any) -> Session:  # noqa: ANN401
         """Return a conversation with the host."""
-        return self.host.session(**{"actor": Actor.system, **more})
+        given: dict[str, Any] = {"actor": Actor.system, **more}
+        return self.host.session(**given)
 
-    def __enter__(self) -> Probe:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
         self.host.close()
+
+
+def _giving(value: object) -> Callable[[Any], Any]:
+    return lambda _: value
 
 
 def _text(_: object) -> ToolResult:
@@ -109,7 +113,7 @@ def _expect(result: ToolResult, code: ErrorCode, what: str) -> None:
 
 def _judges_returns(subject: HostSubject) -> None:
     for wrong in ("look", None, {"content": "look"}):
-        with subject.probe(lambda _, value=wrong: value) as probe:
+        with subject.probe(_giving(wrong)) as probe:
             result = probe.call()
         _expect(result, ErrorCode.CONTRACT_ERROR, f"execute returned {type(wrong).__name__}")
         if "look" in result.content:

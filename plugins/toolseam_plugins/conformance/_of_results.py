@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, cast
 
 from toolseam import ContractViolation, ErrorCode, ToolError, ToolResult
-from toolseam.testing import breach
 from toolseam_plugins.conformance._model import Check, Failed, Level
 
 if TYPE_CHECKING:
@@ -85,16 +85,10 @@ def _returns_tool_result(outcome: Outcome) -> str | None:
     return f"execute returned {type(outcome.value).__name__}, expected ToolResult"
 
 
-def _result_untampered(subject: Subject) -> None:
-    def judge(outcome: Outcome) -> str | None:
-        if type(outcome.value) is not ToolResult:
-            return None
-        fault = breach(subject.host, subject.name, outcome.value)
-        if fault is None or fault[0].startswith(("data", "failure.code")):
-            return None
-        return f"{fault[0]}: {fault[1]}"
-
-    subject.judge_each(subject.all_outcomes, judge)
+def _result_untampered(outcome: Outcome) -> str | None:
+    if type(outcome.value) is not ToolResult or outcome.sound is not None:
+        return None
+    return None if outcome.fault is None else "{}: {}".format(*outcome.fault)
 
 
 def _never_raises(subject: Subject) -> None:
@@ -130,23 +124,17 @@ def _builds_valid_values(outcome: Outcome) -> str | None:
 
 def _no_contract_error(outcome: Outcome) -> str | None:
     failure = outcome.raised if isinstance(outcome.raised, ToolError) else None
-    if type(outcome.value) is ToolResult:
-        failure = outcome.value.failure
+    if outcome.sound is not None:
+        failure = outcome.sound.failure
     if failure is None or failure.code is not ErrorCode.CONTRACT_ERROR:
         return None
     return "the tool itself says contract_error"
 
 
-def _output_schema_kept(subject: Subject) -> None:
-    def judge(outcome: Outcome) -> str | None:
-        if type(outcome.value) is not ToolResult:
-            return None
-        fault = breach(subject.host, subject.name, outcome.value)
-        if fault is None or not fault[0].startswith("data"):
-            return None
-        return f"{fault[0]}: {fault[1]}"
-
-    subject.judge_each(subject.all_outcomes, judge)
+def _output_schema_kept(outcome: Outcome) -> str | None:
+    if outcome.sound is None or outcome.fault is None or not outcome.fault[0].startswith("data"):
+        return None
+    return "{}: {}".format(*outcome.fault)
 
 
 def _noted(word: str, *, too_large: bool) -> Callable[[Outcome], str | None]:
@@ -165,7 +153,8 @@ def _noted(word: str, *, too_large: bool) -> Callable[[Outcome], str | None]:
 
 def _content_within_budget(subject: Subject) -> None:
     def judge(outcome: Outcome) -> str | None:
-        if outcome.step is None or not outcome.step.truncated:
+        succeeded = outcome.result is not None and outcome.result.success
+        if not succeeded or outcome.step is None or not outcome.step.truncated:
             return None
         return f"content of {outcome.step.original_size} bytes was cut to what leaves the seam"
 
@@ -175,9 +164,10 @@ def _content_within_budget(subject: Subject) -> None:
 def _content_clean(subject: Subject) -> None:
     def judge(outcome: Outcome) -> str | None:
         # What only echoes an unclean argument is the seam's to clean.
-        if hidden_in(texts_of(outcome.arguments)) or type(outcome.value) is not ToolResult:
+        result = outcome.sound
+        if result is None or result.failure is not None or hidden_in(texts_of(outcome.arguments)):
             return None
-        found = hidden_in(outcome.value.content)
+        found = hidden_in(result.content)
         return None if found is None else f"the content holds the hidden character {found}"
 
     subject.judge_each(subject.outcomes, judge)
@@ -190,10 +180,11 @@ def hidden_in(text: str) -> str | None:
 
 def texts_of(value: object) -> str:
     """Return every text inside a JSON value, one behind the other."""
-    if isinstance(value, dict):
-        return "\n".join(texts_of(part) for pair in value.items() for part in pair)  # pyright: ignore[reportUnknownVariableType,reportUnknownArgumentType]
-    if isinstance(value, list | tuple):
-        return "\n".join(texts_of(part) for part in value)  # pyright: ignore[reportUnknownVariableType]
+    if isinstance(value, Mapping):
+        pairs = cast("Mapping[object, object]", value).items()
+        return "\n".join(texts_of(part) for pair in pairs for part in pair)
+    if isinstance(value, list):
+        return "\n".join(map(texts_of, cast("list[object]", value)))
     return value if isinstance(value, str) else ""
 
 
@@ -230,19 +221,21 @@ def _message(outcome: Outcome) -> str | None:
     """Return the message of a failure that is the tool's own."""
     if isinstance(outcome.raised, ToolError):
         return outcome.raised.message
-    if type(outcome.value) is ToolResult and outcome.value.failure is not None:
-        return outcome.value.failure.message
+    if outcome.sound is not None and outcome.sound.failure is not None:
+        return outcome.sound.failure.message
     return None
 
 
 def _cells_in_content(subject: Subject) -> None:
     def judge(outcome: Outcome) -> str | None:
-        result = outcome.value
-        if type(result) is not ToolResult or result.failure is not None:
+        result = outcome.sound
+        if result is None or result.failure is not None:
             return None
-        told = _squeezed(result.content)
+        # Cells are cleaned when an artifact is built, content when the seam hands it out.
+        seen = "" if outcome.result is None else outcome.result.content
+        told = _squeezed(result.content) + _squeezed(seen)
         for artifact in result.artifacts:
-            if artifact.type != "table":
+            if artifact.type != "table" or not artifact.data:
                 continue
             for row in artifact.rows:
                 for cell in row:
@@ -263,7 +256,7 @@ CHECKS: tuple[Check[Subject], ...] = (
         level=Level.MUST,
         clause="§4",
         title="Every example that the author gives fits the tool's own schema.",
-        why="The schema is what a model is told; an example that breaks it shows that one is wrong.",
+        why="A model is told the schema; an example that breaks it shows that one is wrong.",
         mend="Correct the example, or the `Arguments` class.",
         applies=_without_examples,
         run=_examples_fit_schema,
@@ -296,7 +289,7 @@ CHECKS: tuple[Check[Subject], ...] = (
         why="What was changed behind the factory's back was judged by nobody.",
         mend="Pass everything to the factory; to change a result, build another one.",
         applies=uncalled,
-        run=_result_untampered,
+        run=over(_result_untampered),
     ),
     Check(
         slug="never-raises",
@@ -356,7 +349,7 @@ CHECKS: tuple[Check[Subject], ...] = (
         why="Programs read `data` by that schema; what breaks it is `contract_error`.",
         mend="Correct the data or the schema; data over 50,000 bytes counts as absent.",
         applies=_without_output_schema,
-        run=_output_schema_kept,
+        run=over(_output_schema_kept),
     ),
     Check(
         slug="data-within-budget",

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from toolseam import ToolResult
 from toolseam.guards import is_sensitive_name
 from toolseam.testing import Canary, canary
 from toolseam_plugins.conformance._model import Check, Failed, Level, NotApplicable
@@ -102,9 +101,10 @@ def _planted_settings(subject: Subject) -> tuple[Any, dict[str, Canary]]:
             raise NotApplicable(
                 "its settings have no defaults, and settings= was not given"
             ) from None
+    kind: type[Any] = type(given)
     fields = [
         field
-        for field in attrs.fields(type(given))
+        for field in attrs.fields(kind)
         if is_sensitive_name(field.name) and isinstance(getattr(given, field.name), str | None)
     ]
     if not fields:
@@ -140,8 +140,8 @@ def _log() -> Generator[io.StringIO]:
 
 def _channels(outcome: Outcome, logged: str) -> dict[str, str]:
     found = {"standard output": outcome.printed, "log": logged}
-    for result in (outcome.value, outcome.result):
-        if type(result) is not ToolResult:
+    for result in (outcome.sound, outcome.result):
+        if result is None:
             continue
         found["content"] = found.get("content", "") + result.content
         found["metadata"] = str(result.metadata.value)

@@ -288,13 +288,11 @@ def _fresh_process_agrees(subject: Subject) -> None:
 def _second_host_works(subject: Subject) -> None:
     if not subject.has_own_hosts:
         raise NotApplicable("one host was given; give a function that makes one")
-    first = subject.fresh_host()
-    told = [subject.call(outcome.arguments, host=first).told for outcome in subject.steady]
-    first.close()
-    second = subject.fresh_host()
-    for outcome, before in zip(subject.steady, told, strict=True):
-        again = subject.call(outcome.arguments, host=second)
-        if again.told != before:
+    before = subject.steady
+    subject.reopen()
+    for outcome in before:
+        again = subject.call(outcome.arguments)
+        if again.told != outcome.told:
             fault = f"it answers otherwise after another host was closed: {again.told[1][:120]!r}"
             raise Failed(fault, subject.reproduce(outcome.arguments))
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import attrs
 
 from toolseam import CONTRACT_VERSION
 from toolseam.testing import TargetError, targets
 from toolseam_plugins.conformance._checks import HOST_CHECKS, TOOL_CHECKS
+from toolseam_plugins.conformance._child import Before
 from toolseam_plugins.conformance._model import (
     Check,
     CheckResult,
@@ -109,8 +110,11 @@ def subjects(
 ) -> list[Subject]:
     """Return one subject for each tool that a target means; raises `TargetError` for none."""
     made: list[Subject] = []
+    before = Before()
     for one in targets(target):
-        subject = Subject(one, host=host, settings=settings, observe=observe, seed=seed)
+        subject = Subject(
+            one, host=host, settings=settings, observe=observe, seed=seed, before=before
+        )
         subject.examples = _examples_of(subject.name, examples)
         made.append(subject)
     if isinstance(examples, Mapping):
@@ -230,8 +234,7 @@ def _examples_of(name: str, examples: Examples | None) -> tuple[dict[str, Any], 
     if examples is None:
         return ()
     if isinstance(examples, Mapping):
-        given = cast("Mapping[str, Sequence[Arguments]]", examples)
-        return tuple(dict(one) for one in given.get(name, ()))
+        return tuple(dict(one) for one in examples.get(name, ()))
     return tuple(dict(one) for one in examples)
 
 

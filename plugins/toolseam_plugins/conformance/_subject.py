@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any, Literal
 import attrs
 
 from toolseam import Actor, Host, Step, ToolError, ToolResult, ToolseamError
-from toolseam.testing import Heard, Target, tap
+from toolseam.testing import Heard, Target, breach, tap
 from toolseam_plugins.conformance import _generate
 from toolseam_plugins.conformance._audit import audit
-from toolseam_plugins.conformance._child import Child, start
+from toolseam_plugins.conformance._child import Before, Child, start
 from toolseam_plugins.conformance._footprint import changed, footprint, restore
 from toolseam_plugins.conformance._model import Failed, NotApplicable
 
@@ -41,7 +41,8 @@ _APPROVER = Actor("approver", {"admin"})
 class Outcome:
     """One call: what the hook gave, what the host made of it, and what else happened meanwhile.
 
-    `heard` is None where the hook was not reached. `result` is None where something escaped from
+    `heard` is None where the hook was not reached; `fault` is path and reason why what it returned
+    is no sound result. `result` is None where something escaped from
     the host, which then stands in `escaped`. `noted` is what the interpreter said, `printed` what
     went to standard output, `changed` names what the process shares and was left otherwise.
     """
@@ -49,6 +50,7 @@ class Outcome:
     origin: Origin
     arguments: Arguments
     heard: Heard | None
+    fault: tuple[str, str] | None
     result: ToolResult | None
     step: Step | None
     escaped: BaseException | None
@@ -61,6 +63,14 @@ class Outcome:
     def value(self) -> Any:  # noqa: ANN401
         """What the hook returned."""
         return None if self.heard is None else self.heard.value
+
+    @property
+    def sound(self) -> ToolResult | None:
+        """What the hook returned, where its members can be relied on."""
+        if type(self.value) is not ToolResult:
+            return None
+        broken = self.fault is not None and not self.fault[0].startswith(("data", "failure.code"))
+        return None if broken else self.value
 
     @property
     def raised(self) -> BaseException | None:
@@ -95,6 +105,7 @@ class Subject:
         settings: an instance of the plugin's settings class.
         observe: returns something comparable that shows what the tool may change.
         seed: of the generated arguments.
+        before: what the process looked like before the plugin was imported.
     """
 
     def __init__(
@@ -106,8 +117,10 @@ class Subject:
         settings: object = None,
         observe: Callable[[], object] | None = None,
         seed: int = 0,
+        before: Before | None = None,
     ) -> None:
         self.target = target
+        self.before = Before() if before is None else before
         self.examples = tuple(dict(one) for one in examples)
         self.settings = settings
         self.observe = observe
@@ -184,7 +197,7 @@ class Subject:
 
     @cached_property
     def _child(self) -> Child | None:
-        return start(self.target)
+        return start(self.target, self.before)
 
     @property
     def child(self) -> Child:
@@ -214,6 +227,12 @@ class Subject:
     def fresh_host(self, settings: object = None) -> Host:
         """Return another host with the tool; `close` ends it with the others."""
         return self._make_host(settings)
+
+    def reopen(self) -> None:
+        """Close the host of the kit's own and go on with another one."""
+        if self._host is not None:
+            self._host.close()
+            self._host = self._make_host()
 
     def _find_spec(self, host: Host) -> ToolSpec:
         wanted = self.target.name
@@ -265,10 +284,13 @@ class Subject:
         if len(place.violations) > before:
             place.readmit(self.name)
         last = heard[-1] if heard else None
+        returned = last is not None and last.error is None
+        fault = breach(place, self.name, last.value) if last is not None and returned else None
         return Outcome(
             origin,
             arguments,
             last,
+            fault,
             result,
             step,
             escaped,
