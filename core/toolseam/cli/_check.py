@@ -125,12 +125,14 @@ def _told(results: list[CheckResult], options: Namespace) -> int:
     if options.junit is not None:
         _write(Path(options.junit), _report.as_junit(results))
     if options.json:
-        say_json(_report.as_json(results, options.target))
+        say_json(_report.as_json(results, options.target, options.seed))
         return _report.exit_code(results)
     if on_terminal():
         from toolseam.cli._table import table
 
         say(table(_report.HEADINGS, _report.rows(results), width=columns(), style=_styled))
+        for reason, number in _report.reasons(results):
+            say(paint(f"{number:4} not applicable: {reason}", "dim"))
     else:
         for result in results:
             cells = (result.tool, result.slug, result.level, result.status, result.message)

@@ -89,6 +89,12 @@ HEADINGS: Final = ("TOOL", "PASSED", "FAILED", "EXCUSED", "NOT APPLICABLE")
 """What stands above `rows`."""
 
 
+def reasons(results: Iterable[CheckResult]) -> list[tuple[str, int]]:
+    """Return why checks did not apply, and how many each time, the most frequent first."""
+    why = (result.message for result in results if result.status is Status.NOT_APPLICABLE)
+    return Counter(why).most_common()
+
+
 def told(result: CheckResult, checks: Iterable[Check[Any]]) -> list[str]:
     """Return the lines that tell a failure: what, where in the contract, again, and how to mend."""
     lines = [f"{result.tool}:{result.slug}  {result.level} {result.clause}", result.message]
@@ -100,10 +106,11 @@ def told(result: CheckResult, checks: Iterable[Check[Any]]) -> list[str]:
     return lines
 
 
-def as_json(results: Sequence[CheckResult], target: str) -> dict[str, Any]:
+def as_json(results: Sequence[CheckResult], target: str, seed: int = 0) -> dict[str, Any]:
     """Return the report as one JSON object, as `toolseam check --json` prints it."""
     return {
         "target": target,
+        "seed": seed,
         "contract": CONTRACT_VERSION,
         "ok": exit_code(results) == 0,
         "tools": tools(results),

@@ -1,6 +1,7 @@
 import json
 from xml.etree import ElementTree as ET
 
+import attrs
 import pytest
 
 from toolseam_plugins.conformance import ALL_CHECKS, CheckResult, Level, Status
@@ -12,6 +13,7 @@ from toolseam_plugins.conformance._report import (
     closing_line,
     counts,
     exit_code,
+    reasons,
     rows,
     told,
 )
@@ -67,6 +69,13 @@ def test_a_row_a_tool() -> None:
     assert rows(MIXED) == [("greet", "2", "-", "1", "1"), ("wave", "1", "1", "1", "-")]
 
 
+def test_why_checks_did_not_apply_is_counted() -> None:
+    """The reasons are told with how many checks each concerns, the most frequent first."""
+    other = attrs.evolve(result(Status.NOT_APPLICABLE), message="it is not async")
+
+    assert reasons([other, *MIXED, *MIXED]) == [("said", 2), ("it is not async", 1)]
+
+
 def test_every_status_is_counted() -> None:
     """No status is left out of the counts."""
     assert counts(result(status) for status in Status) == dict.fromkeys(Status, 1)
@@ -87,10 +96,11 @@ def test_a_failure_tells_how_to_see_it_again_and_how_to_mend_it() -> None:
 
 def test_json_holds_every_result() -> None:
     """The report of a program is the same in JSON, and can be encoded."""
-    report = as_json(MIXED, "acme-tools")
+    report = as_json(MIXED, "acme-tools", 7)
 
     assert json.loads(json.dumps(report)) == report
-    assert (report["target"], report["contract"], report["ok"]) == ("acme-tools", "1", False)
+    assert (report["target"], report["seed"], report["contract"]) == ("acme-tools", 7, "1")
+    assert report["ok"] is False
     assert report["tools"] == ["greet", "wave"]
     assert report["counts"]["passed"] == 3
     assert [each["status"] for each in report["results"]] == [each.status for each in MIXED]

@@ -4,16 +4,7 @@ from typing import Annotated, Any, ClassVar
 
 import attrs
 
-from toolseam import (
-    Arg,
-    ErrorCode,
-    ToolArtifact,
-    ToolContext,
-    ToolError,
-    ToolResult,
-    ToolSpec,
-    hookimpl,
-)
+import toolseam as seam
 
 DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 
@@ -22,8 +13,8 @@ DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sun
 class WeatherSettings:
     """What the operator says in `[plugins.weather-kit]`."""
 
-    api_key: Annotated[str, Arg("Where forecasts would be fetched with.")] = ""
-    offset: Annotated[int, Arg("Degrees that are added.", ge=-5, le=5)] = 0
+    api_key: Annotated[str, seam.Arg("Where forecasts would be fetched with.")] = ""
+    offset: Annotated[int, seam.Arg("Degrees that are added.", ge=-5, le=5)] = 0
 
 
 class Forecast:
@@ -71,10 +62,10 @@ class Forecast:
         },
     }
 
-    @hookimpl
-    def tool_spec(self) -> ToolSpec:
+    @seam.hookimpl
+    def tool_spec(self) -> seam.ToolSpec:
         """Describe the tool."""
-        return ToolSpec(
+        return seam.ToolSpec(
             name="forecast",
             description="The weather of the next days at a place.",
             parameters=self.SCHEMA,
@@ -86,20 +77,20 @@ class Forecast:
             parallel_safe=True,
         )
 
-    @hookimpl
-    def execute(self, arguments: dict[str, Any], context: ToolContext) -> ToolResult:
+    @seam.hookimpl
+    def execute(self, arguments: dict[str, Any], context: seam.ToolContext) -> seam.ToolResult:
         """Tell the weather."""
         place = arguments["place"]
         if isinstance(place, str) and not place.strip():
-            raise ToolError("Name a place.", ErrorCode.INVALID_ARGUMENTS)
+            raise seam.ToolError("Name a place.", seam.ErrorCode.INVALID_ARGUMENTS)
         first = DAYS.index(arguments["from"])
         rows = [
             (DAYS[(first + n) % 7], 15 + (n * 5) % 7 + context.settings.offset)
             for n in range(arguments["days"] or 3)
         ]
-        return ToolResult.text(
+        return seam.ToolResult.text(
             "\n".join(f"{day}: {degrees} degrees" for day, degrees in rows),
-            ToolArtifact.table("Forecast", ["day", "degrees"], rows),
+            seam.ToolArtifact.table("Forecast", ["day", "degrees"], rows),
             data={"days": [{"day": day, "degrees": degrees} for day, degrees in rows]},
         )
 
