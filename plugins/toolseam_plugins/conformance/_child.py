@@ -145,8 +145,7 @@ def place_of(target: Target) -> tuple[str, str] | None:
 
 def home_of(plugin: Any) -> ModuleType | None:  # noqa: ANN401
     """Return the module in which a plugin's code stands, if it is loaded."""
-    kind: type[Any] = type(plugin)
-    made_by: object = getattr(plugin, "function", None) or kind
+    made_by: object = getattr(plugin, "function", None) or plugin.__class__
     return sys.modules.get(getattr(made_by, "__module__", ""))
 
 

@@ -13,9 +13,10 @@ from toolseam_plugins.conformance._of_results import over, uncalled
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from toolseam_plugins.conformance._subject import Outcome, Subject
+    from toolseam_plugins.conformance._subject import Arguments, Outcome, Subject
 
 _GRACE_S = 0.5
+_WORKER = "toolseam-worker"
 _UNOBSERVED = "observe= was not given"
 
 
@@ -97,9 +98,9 @@ def _preview_answers(subject: Subject) -> None:
             raise Failed(f"the preview of an example {said[:300]}", subject.reproduce(arguments))
 
 
-def _preview(subject: Subject, arguments: object) -> tuple[tuple[str, ...], bool]:
+def _preview(subject: Subject, arguments: Arguments) -> tuple[tuple[str, ...], bool]:
     try:
-        made = subject.host.preview(subject.name, arguments, actor=Actor.system)  # type: ignore[arg-type]
+        made = subject.host.preview(subject.name, arguments, actor=Actor.system)
     except ToolError as error:
         return (error.message,), False
     return made.lines, made.failed
@@ -120,11 +121,16 @@ def _leaves_no_thread(subject: Subject) -> None:
         before = set(threading.enumerate())
         subject.call(arguments)
         until = time.monotonic() + _GRACE_S
-        while found := [t for t in threading.enumerate() if t not in before and t.is_alive()]:
+        while found := [thread for thread in threading.enumerate() if _is_left(thread, before)]:
             if time.monotonic() > until:
                 told = f"the thread {found[0].name!r} runs on after the call"
                 raise Failed(told, subject.reproduce(arguments))
             time.sleep(0.01)
+
+
+def _is_left(thread: threading.Thread, before: set[threading.Thread]) -> bool:
+    """Tell whether a thread is new, and not one of the host's own."""
+    return thread not in before and thread.is_alive() and thread.name != _WORKER
 
 
 CHECKS: tuple[Check[Subject], ...] = (

@@ -101,10 +101,9 @@ def _planted_settings(subject: Subject) -> tuple[Any, dict[str, Canary]]:
             raise NotApplicable(
                 "its settings have no defaults, and settings= was not given"
             ) from None
-    kind: type[Any] = type(given)
     fields = [
         field
-        for field in attrs.fields(kind)
+        for field in attrs.fields(given.__class__)
         if is_sensitive_name(field.name) and isinstance(getattr(given, field.name), str | None)
     ]
     if not fields:

@@ -180,28 +180,26 @@ def _inline_never_waits(subject: Subject) -> None:
 
 
 def _parallel_safe_holds(subject: Subject) -> None:
-    expected = {id(o): o.told for o in subject.steady}
-    failures: list[tuple[Arguments, str]] = []
+    steady = subject.steady
+    found: list[tuple[Outcome, str]] = []
     together = threading.Barrier(_THREADS)
 
     def work(place: int) -> None:
         together.wait()
         for turn in range(_TRIES):
-            outcome = subject.steady[(place + turn) % len(subject.steady)]
+            outcome = steady[(place + turn) % len(steady)]
             result = subject.host.call(subject.name, outcome.arguments, actor=Actor.system)
             status = "ok" if result.failure is None else result.failure.code.value
-            if (status, result.content) != expected[id(outcome)]:
-                failures.append((outcome.arguments, status))
+            if (status, result.content) != outcome.told:
+                found.append((outcome, result.content))
 
     threads = [threading.Thread(target=work, args=(place,)) for place in range(_THREADS)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    if failures:
-        arguments, status = failures[0]
-        told = f"{_THREADS} calls at once do not answer like one ({status})"
-        raise Failed(told, subject.reproduce(arguments))
+    for outcome, content in found:
+        _differs(subject, outcome, content, f"for {_THREADS} callers at once")
 
 
 def _same_in_time_zone(subject: Subject) -> None:
@@ -212,8 +210,7 @@ def _same_in_time_zone(subject: Subject) -> None:
             far = subject.call(outcome.arguments)
         # A tool may well name the zone that the process was given.
         if far.told[0] != near.told[0] or far.told[1].replace(_FAR, _NEAR) != near.told[1]:
-            told = f"the answer is another one in the time zone {_FAR}: {_difference(near, far)}"
-            raise Failed(told, subject.reproduce(outcome.arguments))
+            _differs(subject, outcome, far.told[1], f"in the time zone {_FAR}")
 
 
 def _same_in_locale(subject: Subject) -> None:
@@ -221,12 +218,45 @@ def _same_in_locale(subject: Subject) -> None:
         with _other_locale() as name:
             again = subject.call(outcome.arguments)
         if again.told != outcome.told:
-            told = f"the answer is another one in the locale {name}: {_difference(outcome, again)}"
+            _differs(subject, outcome, again.told[1], f"in the locale {name}")
+
+
+def _sync_and_async_agree(subject: Subject) -> None:
+    for outcome in subject.steady:
+        again = subject.call(outcome.arguments, awaited=True)
+        if again.told != outcome.told:
+            _differs(subject, outcome, again.told[1], "when it is called by `acall`")
+
+
+def _fresh_process_agrees(subject: Subject) -> None:
+    if subject.in_a_sandbox or subject.spec.settings is not None:
+        raise NotApplicable("a fresh interpreter has not the host and settings that it needs")
+    if subject.child.digest is None:
+        raise NotApplicable("the import gave nothing that has a specification")
+    found = subject.child.calls([outcome.arguments for outcome in subject.steady])
+    for outcome, (status, content) in zip(subject.steady, found, strict=True):
+        if (status, content) != outcome.told:
+            _differs(subject, outcome, content, "in a fresh process")
+
+
+def _differs(subject: Subject, outcome: Outcome, content: str, where: str) -> None:
+    """Fail, unless the answer has become another one by itself meanwhile."""
+    if subject.call(outcome.arguments).told != outcome.told:
+        raise NotApplicable("its answers differ from call to call")
+    told = f"the answer is another one {where}: {outcome.told[1][:80]!r} and {content[:80]!r}"
+    raise Failed(told, subject.reproduce(outcome.arguments))
+
+
+def _second_host_works(subject: Subject) -> None:
+    if not subject.has_own_hosts:
+        raise NotApplicable("one host was given; give a function that makes one")
+    before = subject.steady
+    subject.reopen()
+    for outcome in before:
+        status, content = subject.call(outcome.arguments).told
+        if status != outcome.told[0]:
+            told = f"after another host was closed it answers {status}: {content[:120]!r}"
             raise Failed(told, subject.reproduce(outcome.arguments))
-
-
-def _difference(one: Outcome, other: Outcome) -> str:
-    return f"{one.told[1][:80]!r} and {other.told[1][:80]!r}"
 
 
 @contextlib.contextmanager
@@ -262,39 +292,6 @@ def _other_locale() -> Generator[str]:
         yield locale.setlocale(locale.LC_ALL)
     finally:
         locale.setlocale(locale.LC_ALL, before)
-
-
-def _sync_and_async_agree(subject: Subject) -> None:
-    for outcome in subject.steady:
-        again = subject.call(outcome.arguments, awaited=True)
-        if again.told != outcome.told:
-            told = f"`call` and `acall` do not agree: {_difference(outcome, again)}"
-            raise Failed(told, subject.reproduce(outcome.arguments))
-
-
-def _fresh_process_agrees(subject: Subject) -> None:
-    if subject.in_a_sandbox or subject.spec.settings is not None:
-        raise NotApplicable("a fresh interpreter has not the host and settings that it needs")
-    if subject.child.digest is None:
-        raise NotApplicable("the import gave nothing that has a specification")
-    found = subject.child.calls([outcome.arguments for outcome in subject.steady])
-    for outcome, (status, content) in zip(subject.steady, found, strict=True):
-        if (status, content) != outcome.told:
-            shown = f"{outcome.told[1][:80]!r} and {content[:80]!r}"
-            told = f"the answer is another one in a fresh process: {shown}"
-            raise Failed(told, subject.reproduce(outcome.arguments))
-
-
-def _second_host_works(subject: Subject) -> None:
-    if not subject.has_own_hosts:
-        raise NotApplicable("one host was given; give a function that makes one")
-    before = subject.steady
-    subject.reopen()
-    for outcome in before:
-        again = subject.call(outcome.arguments)
-        if again.told != outcome.told:
-            fault = f"it answers otherwise after another host was closed: {again.told[1][:120]!r}"
-            raise Failed(fault, subject.reproduce(outcome.arguments))
 
 
 CHECKS: tuple[Check[Subject], ...] = (

@@ -136,6 +136,8 @@ class Subject:
                 self._spec = self._find_spec(self._host)
             except (ToolseamError, LookupError) as error:
                 self.fault = str(error)
+            except Exception as error:  # noqa: BLE001 - what makes a host may raise as it likes
+                self.fault = f"{type(error).__name__}: {error}"
 
     # -- what it is ----------------------------------------------------------------------------
 

@@ -13,8 +13,7 @@ from plugins.conformance.broken_hosts import HOSTS
 from plugins.conformance.mutants import MODULES, MUTANTS, Mutant
 from support.dist_info import tools, write_dist
 from toolseam_plugins.conformance import (
-    HOST_CHECKS,
-    TOOL_CHECKS,
+    ALL_CHECKS,
     CheckResult,
     Status,
     check_host,
@@ -122,4 +121,4 @@ def test_every_check_has_a_mutant() -> None:
     """Each check of tools and of hosts is broken by something here."""
     mutants = {mutant.slug for mutant in MUTANTS} | set(MODULES) | set(HOSTS)
 
-    assert {check.slug for check in (*TOOL_CHECKS, *HOST_CHECKS)} == mutants
+    assert {check.slug for check in ALL_CHECKS} == mutants

@@ -1,0 +1,263 @@
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from plugins.conformance import good
+from plugins.conformance.mutants import NOTHING, Plugin, fine, prints
+from support.tools import Counted
+from support.tools import fine as answer
+from toolseam import Host, ToolResult
+from toolseam.testing import TargetError, check_tool, targets
+from toolseam_plugins import conformance
+from toolseam_plugins.conformance import (
+    ALL_CHECKS,
+    Check,
+    CheckResult,
+    Failed,
+    Level,
+    Status,
+    check_host,
+)
+from toolseam_plugins.conformance._run import run_check, weigh
+from toolseam_plugins.conformance._subject import Subject
+
+SLUGS = [check.slug for check in ALL_CHECKS]
+
+
+def only(plugin: object, slug: str, **options: Any) -> CheckResult:
+    """Return what one check says of a plugin."""
+    (found,) = check_tool(plugin, checks=[slug], **options)
+    return found
+
+
+def made(run: Any, **more: Any) -> Check[object]:
+    """Return a check of anything."""
+    given: dict[str, Any] = {"slug": "made", "level": Level.MUST, "clause": "§1"}
+    texts = {"title": "It holds.", "why": "It must.", "mend": "Mend it."}
+    return Check(**{**given, **texts, "run": run, **more})
+
+
+def fail(_: object) -> None:
+    """Fail as a check does."""
+    raise Failed("it does not hold", "toolseam run it")
+
+
+def crash(_: object) -> None:
+    """Crash."""
+    raise LookupError("within the check")
+
+
+def test_there_are_enough_checks_with_slugs_of_their_own() -> None:
+    """At least forty checks, each with one slug, a clause, and texts for authors."""
+    assert len(SLUGS) == len(set(SLUGS)) >= 40
+    for check in ALL_CHECKS:
+        assert check.slug.replace("-", "").isalnum()
+        assert check.slug.islower()
+        assert check.clause[0] == "§"
+        assert check.title[-1] == check.why[-1] == "."
+        assert check.mend
+
+
+def test_a_failure_tells_how_to_see_it_again() -> None:
+    """A failed result has the check's level and clause, what is wrong, and a command."""
+    found = run_check(made(fail), object(), "it")
+
+    assert found == CheckResult(
+        "it", "made", Level.MUST, "§1", Status.FAILED, "it does not hold", "toolseam run it"
+    )
+
+
+def test_a_crash_of_a_check_is_an_error() -> None:
+    """A check that raises anything else is told as an error, with the place."""
+    found = run_check(made(crash), object(), "it")
+
+    assert found.status is Status.ERROR
+    assert "LookupError" in found.message
+
+
+def test_a_check_with_nothing_to_judge_says_why() -> None:
+    """A reason of `applies` becomes the message, and the check does not run."""
+    found = run_check(made(crash, applies=lambda _: "no reason"), object(), "it")
+
+    assert (found.status, found.message) == (Status.NOT_APPLICABLE, "no reason")
+
+
+def test_newer_checks_are_not_scored() -> None:
+    """A failure of a check that the asked contract does not know is not scored."""
+    assert run_check(made(fail, since="2"), object(), "it", "1").status is Status.NOT_SCORED
+    assert run_check(made(fail, since="2"), object(), "it", "2").status is Status.FAILED
+
+
+def test_builtins_are_asked_for_more() -> None:
+    """A check may ask of builtins what it only advises others."""
+    check = made(fail, level=Level.SHOULD, builtin_level=Level.MUST)
+
+    assert run_check(check, object(), "it").level is Level.SHOULD
+    assert run_check(check, object(), "it", builtin=True).level is Level.MUST
+
+
+def test_an_expected_failure_is_masked() -> None:
+    """A failure that was expected with a reason does not count."""
+    found = only(Plugin(prints), "prints-nothing", expected_failures={"prints-nothing": "old"})
+
+    assert found.status is Status.EXPECTED_FAILURE
+    assert "old" in found.message
+
+
+def test_an_expected_failure_may_name_the_tool() -> None:
+    """`tool:slug` concerns one tool."""
+    found = only(Plugin(prints), "prints-nothing", expected_failures={"probe:prints-nothing": "x"})
+
+    assert found.status is Status.EXPECTED_FAILURE
+
+
+def test_an_expected_failure_that_passes_is_told() -> None:
+    """What was expected to fail and does not is no pass."""
+    found = only(Plugin(fine), "prints-nothing", expected_failures={"prints-nothing": "old"})
+
+    assert found.status is Status.UNEXPECTED_PASS
+
+
+def test_an_expected_failure_without_anything_to_judge_is_told() -> None:
+    """What has nothing to judge cannot fail as expected."""
+    slug = "stops-when-cancelled"
+
+    assert only(Plugin(fine), slug, expected_failures={slug: "x"}).status is Status.UNEXPECTED_PASS
+
+
+@pytest.mark.parametrize(
+    "expected", [{"prints-nothin": "x"}, {"other:prints-nothing": "x"}, {"prints-nothing": " "}]
+)
+def test_a_wrong_entry_is_an_error(expected: Mapping[str, str]) -> None:
+    """An entry that names no check or no tool, or gives no reason, is an error."""
+    found = check_tool(Plugin(fine), checks=["prints-nothing"], expected_failures=expected)
+
+    assert [result.status for result in found] == [Status.PASSED, Status.ERROR]
+
+
+def test_a_crash_is_never_masked() -> None:
+    """An expected failure does not hide a check that crashed."""
+    crashed = run_check(made(crash), object(), "it")
+
+    (found,) = weigh([crashed], {"made": "expected"}, ["made"])
+
+    assert found.status is Status.ERROR
+
+
+def test_an_unknown_check_is_refused() -> None:
+    """A slug that is no check is refused, and so is an empty choice."""
+    with pytest.raises(TargetError, match="prints-nothing"):
+        check_tool(Plugin(fine), checks=["prints-nothin"])
+    with pytest.raises(TargetError):
+        check_tool(Plugin(fine), checks=[])
+    with pytest.raises(TargetError):
+        check_host(checks=["missing"])
+
+
+def test_examples_must_name_a_tool() -> None:
+    """Examples for a tool that is not there are refused."""
+    with pytest.raises(TargetError, match="other"):
+        check_tool(Plugin(fine), examples={"other": [{}]})
+
+
+def test_the_kit_asks_for_hypothesis(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without hypothesis the error names the extra that brings it."""
+    monkeypatch.setitem(__import__("sys").modules, "hypothesis", None)
+
+    with pytest.raises(ImportError, match=r"toolseam\[conformance\]"):
+        check_tool(Plugin(fine))
+
+
+def test_a_writer_is_not_called_by_itself() -> None:
+    """A tool that may write is called only where the author gave a place or examples."""
+    counted = Counted(answer, effect="non_idempotent_write")
+
+    found = check_tool(counted)
+
+    assert counted.count == 0
+    assert "observe=" in next(r.message for r in found if r.slug == "returns-tool-result")
+
+
+def test_a_writer_is_called_with_examples_alone() -> None:
+    """Examples are the author's word; arguments that nobody wrote are not made for a writer."""
+    counted = Counted(answer, effect="non_idempotent_write")
+
+    found = {r.slug: r.status for r in check_tool(counted, examples=[{}])}
+
+    assert counted.count > 0
+    assert found["examples-succeed"] is Status.PASSED
+    assert found["never-raises"] is Status.NOT_APPLICABLE
+
+
+def test_a_host_may_be_given() -> None:
+    """A host that is built, or what makes one, is called instead of a host of the kit's own."""
+    counted = Counted(answer)
+    with Host(tools=[counted]) as host:
+        assert only(counted, "returns-tool-result", host=host).status is Status.PASSED
+        assert len(host.steps) > 0
+        assert only(counted, "second-host-works", host=host).status is Status.NOT_APPLICABLE
+
+    made_by = only(counted, "second-host-works", host=lambda: Host(tools=[counted]))
+
+    assert made_by.status is Status.PASSED
+
+
+def test_a_host_without_the_tool_is_told() -> None:
+    """A host that lacks the tool is a fault that the first check tells."""
+    with Host() as host:
+        found = only(Plugin(fine), "plugin-loads", host=host)
+
+    assert found.status is Status.FAILED
+    assert "no tool" in found.message
+
+
+def test_a_failing_argument_is_made_small() -> None:
+    """Generated arguments that fail are shrunk, and shown as a command."""
+
+    def execute(arguments: dict[str, int]) -> ToolResult:
+        if arguments["number"] > 100:
+            raise ValueError("too large")
+        return ToolResult.text("fine")
+
+    parameters = {
+        "type": "object",
+        "properties": {"number": {"type": "integer"}},
+        "required": ["number"],
+    }
+
+    found = only(Plugin(execute, parameters=parameters), "never-raises")
+
+    assert found.reproduce == """toolseam run probe --json-args '{"number": 101}'"""
+
+
+def test_arguments_are_the_same_for_a_seed() -> None:
+    """The seed decides which arguments are generated."""
+    (target,) = targets(good.adder)
+    subjects = [Subject(target, seed=seed) for seed in (1, 1, 2)]
+
+    made = [[outcome.arguments for outcome in subject.generated] for subject in subjects]
+    for subject in subjects:
+        subject.close()
+
+    assert made[0] == made[1] != made[2]
+
+
+def test_a_call_is_shared_by_the_checks() -> None:
+    """A tool is called once for all checks that judge its answers."""
+    counted = Counted(answer, parameters=NOTHING)
+
+    check_tool(counted, checks=["returns-tool-result"])
+    once = counted.count
+    check_tool(
+        counted, checks=["returns-tool-result", "never-exits", "prints-nothing", "content-clean"]
+    )
+
+    assert counted.count == 2 * once
+
+
+def test_the_kit_shows_its_names() -> None:
+    """The package lists what it offers, and an unknown name is an attribute error."""
+    assert dir(conformance) == sorted(conformance.__all__)
+    with pytest.raises(AttributeError):
+        _ = conformance.missing
