@@ -1,3 +1,4 @@
+import itertools
 import json
 import shlex
 from typing import Any
@@ -133,6 +134,23 @@ def test_every_keyword_of_the_draft_is_met(rules: dict[str, Any], nasty: bool) -
 
     assert made
     assert [each for each in made if not judge.is_valid(each)] == []
+
+
+@pytest.mark.parametrize("start", range(5))
+def test_two_keywords_that_meet_are_met_together(start: int) -> None:
+    """Where a value of one schema fits the other too, arguments are made for both at once."""
+    pairs = list(itertools.combinations(KEYWORDS.values(), 2))[start::75]
+    missed = []
+    for one, other in pairs:
+        schema = schema_of({"allOf": [one, other]})
+        judge = jsonschema.Draft202012Validator(schema)
+        known = samples(schema_of(one), count=20) + samples(schema_of(other), count=20)
+        if not any(map(judge.is_valid, known)):
+            continue
+        made = samples(schema, count=5)
+        missed += [(one, other, each) for each in made if not judge.is_valid(each)]
+
+    assert missed == []
 
 
 @pytest.mark.parametrize(
