@@ -1,6 +1,8 @@
 """What every test gets: settings and state folders of its own, and steady property tests."""
 
 import os
+import signal
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -20,3 +22,11 @@ def own_user_folders(
     for name in ("CONFIG", "STATE", "CACHE", "DATA"):
         monkeypatch.setenv(f"XDG_{name}_HOME", str(home / name.lower()))
     return home
+
+
+@pytest.fixture(autouse=True, scope="session")
+def keyboard() -> Iterator[None]:
+    """Let Ctrl-C interrupt, here and in child processes, also where a shell had it ignored."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
