@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import threading
+import weakref
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, cast
 
@@ -67,6 +68,7 @@ class Child:
             text=True,
             encoding="utf-8",
         )
+        self._end = weakref.finalize(self, _kill, self._process)
         self._ask(before.path, before.environ, {"module": module, "attribute": attribute})
 
     @cached_property
@@ -98,8 +100,7 @@ class Child:
 
     def close(self) -> None:
         """End the process."""
-        self._process.kill()
-        self._process.communicate()
+        self._end()
 
     def _ask(self, *requests: object) -> None:
         pipe = self._process.stdin
@@ -123,6 +124,11 @@ class Child:
                 f"{_PATIENCE_S:g} s; does it exit, or wait for something?"
             )
         return cast("Mapping[str, Any]", json.loads(line))
+
+
+def _kill(process: subprocess.Popen[str]) -> None:
+    process.kill()
+    process.communicate()
 
 
 def place_of(target: Target) -> tuple[str, str] | None:

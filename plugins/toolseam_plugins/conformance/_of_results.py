@@ -59,13 +59,13 @@ def over(judge: Callable[[Outcome], str | None]) -> Callable[[Subject], None]:
 
 
 def _examples_fit_schema(subject: Subject) -> None:
-    for arguments in subject.examples:
-        result = subject.call(arguments).result
-        step = subject.host.steps[-1]
-        failure = None if result is None else result.failure
+    for outcome in subject.exemplary:
+        failure = None if outcome.result is None else outcome.result.failure
         refused = failure is not None and failure.code is ErrorCode.INVALID_ARGUMENTS
-        if failure is not None and refused and step.arguments is None:
-            raise Failed(f"the example {arguments!r} does not fit the schema: {failure.message}")
+        # What the tool itself refuses has been recorded by then.
+        if failure is not None and refused and outcome.step and outcome.step.arguments is None:
+            told = f"the example {outcome.arguments!r} does not fit the schema: {failure.message}"
+            raise Failed(told)
 
 
 def _examples_succeed(subject: Subject) -> None:
@@ -75,8 +75,15 @@ def _examples_succeed(subject: Subject) -> None:
             return f"the example let {type(outcome.escaped).__name__} escape from the host"
         return None if result.failure is None else f"the example failed: {result.content[:300]}"
 
-    examples = [outcome for outcome in subject.outcomes if outcome.origin == "example"]
-    subject.judge_each(examples, judge)
+    subject.judge_each(subject.exemplary, judge)
+
+
+def _every_return(subject: Subject) -> str:
+    """Judge every return, and say how much there was to judge."""
+    outcomes = subject.all_outcomes
+    subject.judge_each(outcomes, _returns_tool_result)
+    succeeded = sum(o.result is not None and o.result.success for o in outcomes)
+    return f"of {len(outcomes)} calls {succeeded} succeeded"
 
 
 def _returns_tool_result(outcome: Outcome) -> str | None:
@@ -92,6 +99,9 @@ def _result_untampered(outcome: Outcome) -> str | None:
 
 
 def _never_raises(subject: Subject) -> None:
+    _ = subject.generated
+    if subject.ungenerated is not None:
+        raise Failed(f"no arguments could be made of the schema: {subject.ungenerated}")
     subject.judge_each(subject.outcomes, _raises)
 
 
@@ -279,7 +289,7 @@ CHECKS: tuple[Check[Subject], ...] = (
         why="Anything else is dropped unread, and the tool is withdrawn.",
         mend="End every branch in `return ToolResult.text(...)` or `ToolResult.error(...)`.",
         applies=uncalled,
-        run=over(_returns_tool_result),
+        run=_every_return,
     ),
     Check(
         slug="result-untampered",

@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import io
 import time
+import weakref
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 COUNT = 25
 """How many generated arguments a tool is called with, and how many hostile ones."""
 
-PATIENCE_S = 2.0
+PATIENCE_S = 1.0
 """After this long no further generated arguments are tried: a slow tool gets fewer of them."""
 
 _FEWEST = 3
@@ -126,7 +127,10 @@ class Subject:
         self.observe = observe
         self.seed = seed
         self._given_host = host
+        self.ungenerated: str | None = None
         self._opened: list[Host] = []
+        # Under pytest nobody knows which check is the last one.
+        weakref.finalize(self, _close_all, self._opened)
         self._spec: ToolSpec | None = None
         self._host: Host | None = None
         self.fault = target.fault
@@ -245,9 +249,7 @@ class Subject:
 
     def close(self) -> None:
         """End the hosts that were made here, and the child process."""
-        for host in self._opened:
-            host.close()
-        self._opened.clear()
+        _close_all(self._opened)
         child = self.__dict__.pop("_child", None)
         if child is not None:
             child.close()
@@ -360,9 +362,14 @@ class Subject:
         return self._try("hostile", nasty=True)
 
     @cached_property
+    def exemplary(self) -> tuple[Outcome, ...]:
+        """Calls with the examples."""
+        return tuple(self.call(one) for one in self.examples)
+
+    @cached_property
     def outcomes(self) -> tuple[Outcome, ...]:
         """Calls with the examples, then with generated arguments."""
-        return (*(self.call(one) for one in self.examples), *self.generated)
+        return (*self.exemplary, *self.generated)
 
     @cached_property
     def all_outcomes(self) -> tuple[Outcome, ...]:
@@ -394,8 +401,13 @@ class Subject:
         if self.why_not_generated is not None:
             return ()
         made: list[Outcome] = []
+        try:
+            given = _generate.samples(self.spec.schema, seed=self.seed, count=COUNT, nasty=nasty)
+        except _generate.NoArguments as error:
+            self.ungenerated = str(error)
+            return ()
         until = time.monotonic() + PATIENCE_S
-        for one in _generate.samples(self.spec.schema, seed=self.seed, count=COUNT, nasty=nasty):
+        for one in given:
             made.append(self.call(one, origin=origin))
             if len(made) >= _FEWEST and time.monotonic() > until:
                 break
@@ -443,3 +455,8 @@ class Subject:
         if falsified is None:
             return None
         return next((o for o in reversed(found) if o.arguments == falsified.arguments), None)
+
+
+def _close_all(hosts: list[Host]) -> None:
+    while hosts:
+        hosts.pop().close()

@@ -30,6 +30,7 @@ from toolseam_plugins.conformance import (
 )
 
 _WIDTH = 36
+LAST = [time.monotonic()]
 
 
 def main() -> None:
@@ -63,7 +64,8 @@ def main() -> None:
 
 def _row(name: str, found: list[CheckResult], *expected: str) -> None:
     cells = "".join(_cell(result, expected) for result in found)
-    _say(f"{name[:_WIDTH]:<{_WIDTH}} {cells}")
+    _say(f"{name[:_WIDTH]:<{_WIDTH}} {cells} {time.monotonic() - LAST[-1]:5.1f} s")
+    LAST.append(time.monotonic())
 
 
 def _cell(result: CheckResult, expected: tuple[str, ...]) -> str:

@@ -1,3 +1,4 @@
+import time
 from collections.abc import Mapping
 from typing import Any
 
@@ -229,6 +230,38 @@ def test_a_failing_argument_is_made_small() -> None:
     found = only(Plugin(execute, parameters=parameters), "never-raises")
 
     assert found.reproduce == """toolseam run probe --json-args '{"number": 101}'"""
+
+
+def test_a_schema_that_nothing_fits_is_told() -> None:
+    """A check that was promised and has no arguments to try is a failure, and no skip."""
+    parameters = {
+        "type": "object",
+        "properties": {"number": {"type": "integer", "minimum": 2, "maximum": 1}},
+        "required": ["number"],
+    }
+
+    found = only(Plugin(fine, parameters=parameters), "never-raises")
+
+    assert found.status is Status.FAILED
+    assert "no arguments" in found.message
+
+
+def test_a_pass_says_how_much_there_was_to_judge() -> None:
+    """A tool that only ever refuses passes, and the pass says that nothing succeeded."""
+    refusing = Plugin(lambda arguments: ToolResult.error("Not now.", "unavailable"))
+
+    assert only(refusing, "returns-tool-result").message == "of 2 calls 0 succeeded"
+
+
+def test_a_trivial_tool_is_checked_in_three_seconds() -> None:
+    """All checks over one trivial tool take less than three seconds, children included."""
+    taken: list[float] = []
+    for _ in range(2):
+        started = time.monotonic()
+        check_tool(good.colour)
+        taken.append(time.monotonic() - started)
+
+    assert min(taken) < 3
 
 
 def test_arguments_are_the_same_for_a_seed() -> None:
