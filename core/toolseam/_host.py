@@ -178,9 +178,10 @@ class Host:
             arguments: a mapping, or JSON text of at most 1,000,000 bytes.
             actor: who acts; without one only tools of class `public_content` answer.
             approval: what `approve` gave for exactly this call; a write needs it.
-            timeout: an explicit deadline in seconds.
+            timeout: an explicit deadline in seconds, below 86,400.
 
-        Raises `RuntimeError` for an async tool while an event loop runs here.
+        Raises `RuntimeError` for an async tool while an event loop runs here, `ValueError` for a
+        timeout that no clock can wait for.
         """
         conversation = self._system if actor is Actor.system else self._own(actor)
         return perform(conversation, name, arguments, approval, timeout).result

@@ -142,6 +142,8 @@ async def guarded(call: Call, tool: BoundTool) -> tuple[Any, BaseException | Non
 
 async def in_task(call: Call, tool: BoundTool, seconds: float) -> ToolResult:
     """Await an async tool under an explicit deadline: cancelled then, and not waited for."""
+    if seconds <= 0:
+        return timed_out(call, seconds)
     call.deadline = monotonic() + seconds
     task = asyncio.create_task(guarded(call, tool))
     try:

@@ -18,6 +18,7 @@ from toolseam._render import issue, render_tool_result
 from toolseam._result import ToolError, ToolResult, copy_error, failed
 from toolseam._run_only import EMPTY_OBJECT, NO_ARTIFACTS
 from toolseam._running import arun, arun_once, guarded, in_task, run, run_once, work
+from toolseam._spec import DAY_S
 from toolseam._steps import NO_EFFECT, step
 from toolseam._text import bound, has_control, short
 from toolseam._waiting import abandon, in_thread, overran
@@ -42,6 +43,8 @@ def perform(
     wire: bool = False,
 ) -> Call:
     """Make one call from synchronous code and return its finished attempt; see §5."""
+    if timeout is not None:
+        _refuse_uncounted(timeout)
     call = begin(conversation, name)
     if wire:
         call.for_wire = True
@@ -63,7 +66,7 @@ def perform(
     return _perform_waiting(call, tool, seconds)
 
 
-async def aperform(  # noqa: C901 - in one piece: each coroutine more is paid by every call
+async def aperform(  # noqa: C901, PLR0912 - in one piece: each coroutine more is paid by every call
     conversation: Conversation,
     name: str,
     arguments: str | bytes | Mapping[str, Any] | None = None,
@@ -73,6 +76,8 @@ async def aperform(  # noqa: C901 - in one piece: each coroutine more is paid by
     wire: bool = False,
 ) -> Call:
     """Make one call from an event loop, which never blocks; the same rules as `perform`."""
+    if timeout is not None:
+        _refuse_uncounted(timeout)
     call = begin(conversation, name)
     if wire:
         call.for_wire = True
@@ -115,6 +120,8 @@ async def _arun_sync(call: Call, tool: BoundTool, seconds: float | None) -> Tool
     if tool.spec.inline and seconds is None and not tool.requires_approval:
         return run(call, tool)
     within = call.conversation.state.timeout_s if seconds is None else seconds
+    if within <= 0:
+        return timed_out(call, within)
     call.deadline = monotonic() + within
     result: ToolResult = await in_thread(call, lambda: run(call, tool), within)
     return result
@@ -162,6 +169,8 @@ def _perform_waiting(call: Call, tool: BoundTool, seconds: float | None) -> Call
     """Run a call that has a deadline, or an async tool, from synchronous code."""
     if seconds is None:
         return _perform_here(call, tool)
+    if seconds <= 0:
+        return _finish(call, timed_out(call, seconds))
     call.deadline = monotonic() + seconds
     try:
         job = call.conversation.state.workers.submit(lambda: work(call, tool, seconds))
@@ -193,6 +202,12 @@ def _perform_here(call: Call, tool: BoundTool) -> Call:
     except BaseException as error:  # noqa: BLE001 - Ctrl-C ends the loop: recorded, re-raised
         return _failed(call, error)
     return _finish(call, result) if error is None else _failed(call, error)
+
+
+def _refuse_uncounted(timeout: object) -> None:
+    """Refuse what no clock can wait for: later it would look like a fault of the tool."""
+    if not isinstance(timeout, int | float) or not timeout < DAY_S:  # NaN is never less
+        raise ValueError("timeout: expected seconds, below 86,400; None is no deadline")
 
 
 def _refuse_running_loop(tool: BoundTool) -> None:

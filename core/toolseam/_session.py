@@ -91,9 +91,10 @@ class Session:
             name: the tool's name or alias.
             arguments: a mapping, or JSON text of at most 1,000,000 bytes.
             approval: what `host.approve` gave for exactly this call.
-            timeout: an explicit deadline in seconds.
+            timeout: an explicit deadline in seconds, below 86,400.
 
-        Raises `RuntimeError` for an async tool while an event loop runs here.
+        Raises `RuntimeError` for an async tool while an event loop runs here, `ValueError` for a
+        timeout that no clock can wait for.
         """
         return perform(self._conversation, name, arguments, approval, timeout).result
 

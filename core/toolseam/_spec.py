@@ -181,7 +181,7 @@ class ToolSpec:
         if not is_clean(self.description):
             raise _refused(name, "description", "no control, bidi or tag characters")
         timeout = self.timeout_s
-        if timeout is not None and not (type(timeout) in (int, float) and 0 < timeout < _DAY_S):
+        if timeout is not None and not (type(timeout) in (int, float) and 0 < timeout < DAY_S):
             raise _refused(name, "timeout_s", "seconds, above 0 and below 86,400")
         if self.settings is not None and not attrs.has(self.settings):
             raise _refused(name, "settings", "an attrs class")
@@ -194,7 +194,7 @@ class ToolSpec:
                 raise _refused(name, key, "True or False")
 
 
-_DAY_S = 86_400
+DAY_S = 86_400
 _FLAGS = (
     "requires_admin",
     "enabled_by_default",

@@ -143,12 +143,32 @@ def test_a_tool_can_ask_whether_anybody_waits(gate: threading.Event) -> None:
 
 @pytest.mark.parametrize("timeout", [0, -1.0])
 def test_a_deadline_that_has_passed_is_a_timeout(timeout: float, gate: threading.Event) -> None:
-    """Zero is no word for endless."""
-    host = Host(tools=[blocking(gate, [])])
+    """Zero is no word for endless, and what came too late is not begun."""
+    runs: list[int] = []
+    gate.set()
+    later = CountedAsync(fine, name="later")
+    host = Host(tools=[blocking(gate, runs), later])
 
-    assert host.call("probe", timeout=timeout).failure.code == "timeout"  # type: ignore[union-attr]
-    found = asyncio.run(host.acall("probe", timeout=timeout))
-    assert found.failure.code == "timeout"  # type: ignore[union-attr]
+    for name in ("probe", "later"):
+        assert host.call(name, timeout=timeout).failure.code == "timeout"  # type: ignore[union-attr]
+        found = asyncio.run(host.acall(name, timeout=timeout))
+        assert found.failure.code == "timeout"  # type: ignore[union-attr]
+    assert (runs, later.count) == ([], 0)
+    assert len(host.steps) == 4
+
+
+@pytest.mark.parametrize("timeout", [float("nan"), float("inf"), 86_400, "5"])
+def test_a_timeout_that_no_clock_can_wait_for_raises(timeout: Any) -> None:
+    """It is the caller's mistake, and is not told as the tool's: nothing runs, nothing is noted."""
+    probe = Counted(fine)
+    host = Host(tools=[probe])
+
+    with pytest.raises(ValueError, match="expected seconds"):
+        host.call("probe", timeout=timeout)
+    with pytest.raises(ValueError, match="expected seconds"):
+        asyncio.run(host.acall("probe", timeout=timeout))
+    assert probe.count == 0
+    assert host.steps == ()
 
 
 def test_what_was_given_up_in_the_queue_never_runs(gate: threading.Event) -> None:
