@@ -25,6 +25,13 @@ def _roles(names: Iterable[str]) -> frozenset[str]:
     return frozenset(names)
 
 
+def _name(name: object) -> str:
+    # A look-up that found nobody gives None or "", and nobody has no permission (§5).
+    if not isinstance(name, str) or not name.strip():
+        raise ValueError("an actor has a name; whoever acts for nobody passes actor=None")
+    return name
+
+
 @attrs.frozen
 class Actor:
     """Who acts: a name and roles; `admin` is the role that `requires_admin` asks for.
@@ -33,7 +40,7 @@ class Actor:
     `Actor.system` is host code acting for itself.
     """
 
-    name: str
+    name: str = attrs.field(converter=_name)
     roles: frozenset[str] = attrs.field(default=frozenset(), converter=_roles)
     service: bool = False
 

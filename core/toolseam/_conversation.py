@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from toolseam._context import Actor
 from toolseam._errors import ErrorCode
 from toolseam._levels import DataClass, Zone
 from toolseam._policy import Receiver
@@ -13,7 +14,6 @@ from toolseam._trace import RunTrace
 
 if TYPE_CHECKING:
     from toolseam._binding import BoundTool
-    from toolseam._context import Actor
     from toolseam._result import ToolResult
     from toolseam._state import HostState
 
@@ -51,6 +51,9 @@ class Conversation:
         tools: frozenset[str] | None = None,
         trace: RunTrace | None = None,
     ) -> None:
+        if actor is not None and not isinstance(actor, Actor):  # pyright: ignore[reportUnnecessaryIsInstance]
+            # The gate asks only some tools for a role; to the others a bare name would do.
+            raise TypeError(f"actor: {type(actor).__name__}, expected Actor or None")
         self.state = state
         self.actor = actor
         self.zone = zone

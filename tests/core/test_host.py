@@ -51,6 +51,26 @@ def test_without_an_actor_only_public_content_answers() -> None:
     assert host.call("inner", actor=Actor.system).success
 
 
+@pytest.mark.parametrize("name", [None, "", " "])
+def test_nobody_is_no_actor(name: Any) -> None:
+    """A look-up that found nobody cannot be made an actor, who might then be permitted."""
+    with pytest.raises(ValueError, match="has a name"):
+        Actor(name)
+
+
+def test_only_an_actor_is_one() -> None:
+    """A bare name would pass where no role is asked for."""
+    name: Any = "ada"
+    probe = Counted(fine, data_class="editor_content")
+    host = Host(tools=[probe])
+
+    with pytest.raises(TypeError, match="str, expected Actor or None"):
+        host.call("probe", actor=name)
+    with pytest.raises(TypeError, match="str, expected Actor or None"):
+        host.session(actor=name)
+    assert probe.count == 0
+
+
 def test_the_hosts_own_calls_are_local() -> None:
     """The host's code may see everything that its actor may."""
     host = Host(tools=[Counted(fine, data_class="secret_adjacent")])
