@@ -63,6 +63,8 @@ def decode_result(text: str) -> ToolResult:
         record = parse(text, limit=None, depth=DEPTH + _FRAME_DEPTH)
     except BadText as error:
         raise ContractViolation("$", str(error)) from None
+    except (TypeError, UnicodeDecodeError):
+        raise ContractViolation("$", "no text") from None
     if type(record) is not dict or set(cast("dict[str, object]", record)) != _KEYS:
         raise ContractViolation("$", "no encoded ToolResult")
     try:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable, Sized
+from collections.abc import Iterable, Mapping, Sized
 from itertools import accumulate, islice
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +12,7 @@ import orjson
 from toolseam._text import clean, exact, is_clean, short
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
 ARTIFACT_BYTES = 50_000
 LABEL_CHARACTERS = 200
@@ -54,7 +54,7 @@ def table_of(
     Formats, cleans, checks and encodes: a few passes in C over at most 50,000 bytes of it.
     """
     try:
-        heads = list(map(exact, islice(columns, ARTIFACT_BYTES)))
+        heads = list(map(exact, islice(_cells(columns), ARTIFACT_BYTES)))
         source = iter(rows)
         if _size(heads) > ARTIFACT_BYTES:
             return b"null", label, TOO_LARGE
@@ -92,7 +92,7 @@ def _flat(rows: list[Any], width: int) -> tuple[list[Any], list[Any], str | None
     """Return the rows as lists or tuples, and all their cells in one list, or what is wrong."""
     try:
         if not {*map(type, rows)} <= _LISTS:
-            rows = [tuple[Any, ...](islice(row, width + 1)) for row in rows]
+            rows = [tuple[Any, ...](islice(_cells(row), width + 1)) for row in rows]
     except TypeError:
         return [], [], "a row of the table is no list"
     if {*map(len, rows)} - {width}:
@@ -102,6 +102,13 @@ def _flat(rows: list[Any], width: int) -> tuple[list[Any], list[Any], str | None
     for row in rows:
         cells += row
     return rows, cells, None
+
+
+def _cells(row: Any) -> Any:  # noqa: ANN401
+    """Return a row that can be iterated; what would give its characters or keys is none."""
+    if isinstance(row, str | bytes | Mapping):
+        raise TypeError
+    return row
 
 
 def _size(cells: list[str]) -> int:

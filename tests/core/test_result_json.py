@@ -157,9 +157,12 @@ def test_an_artifact_of_a_newer_version_comes_back() -> None:
         changed(failure={"code": "timeout", "message": "m"}),
         changed(failure={"code": "timeout", "message": "m", "retriable": "no"}),
         changed(content="\ud83d"),
+        b"\xff",
+        5,
+        None,
     ],
 )
-def test_any_other_text_is_a_violation(text: str) -> None:
+def test_any_other_text_is_a_violation(text: Any) -> None:
     """Whatever is no encoded result, down to one wrong member, is refused and not guessed at."""
     with pytest.raises(ContractViolation):
         decode_result(text)
