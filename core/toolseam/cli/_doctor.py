@@ -11,7 +11,7 @@ import attrs
 from toolseam import Actor, Host, Zone
 from toolseam._discovery import Discovery
 from toolseam._errors import SettingsError, ToolseamError
-from toolseam._selection import Selection
+from toolseam._selection import Selection, near_miss
 from toolseam._settings_files import operator_file, trust_file, workspace_file
 from toolseam.cli._hints import setting_for
 from toolseam.cli._records import Listing, as_json, in_order, look, paint_status, why
@@ -71,7 +71,7 @@ def main(options: Namespace) -> int:
         with Host.load() as host:
             zone, total = host.settings.operator.zone.value, len(host.tools())
             listing = _as_hosted(listing, host)
-            workspace = list(_workspace(host))
+            workspace = [*_unanswered(host), *_workspace(host)]
             withheld += _withheld(host)
     except ToolseamError as error:
         checks.append(Check("settings", "fault", "start", str(error)))
@@ -151,6 +151,23 @@ def _plugins(listing: Listing) -> Iterator[Check]:
         yield Check("plugins", mark, record.name or record.distribution, text)
     for remark in listing.remarks():
         yield Check("plugins", "note", "remark", remark)
+
+
+def _unanswered(host: Host) -> Iterator[Check]:
+    """Say which rules nothing answers to: one for a misspelt name makes nothing stricter."""
+    settings, loaded = host.settings, host.tools()
+    records = host.records
+    names = {tool.name for tool in loaded} | {r.name for r in records if r.kind == "tool"}
+    places = {"toolseam"} | {record.distribution for record in records}
+    for setting, named, known in (
+        ("enable", settings.operator.enable, names),
+        ("tools", settings.tools, names),
+        ("plugins", settings.operator.plugins, places),
+        ("groups.disable", settings.disabled_groups, {tool.spec.group for tool in loaded}),
+    ):
+        for name in sorted({*named} - known):
+            text = f"`{setting}` names '{name}', to which nothing answers{near_miss(name, known)}"
+            yield Check("plugins", "note", "remark", text)
 
 
 def _workspace(host: Host) -> Iterator[Check]:

@@ -82,6 +82,26 @@ def test_an_operators_file_that_is_wrong_is_a_fault(
     assert "✓ SQLite" in ran.out
 
 
+def test_rules_that_nothing_answers_to_are_noted(workspace: Path, config: Path) -> None:
+    """A rule for a misspelt name makes nothing stricter, so it is named, with its near miss."""
+    config.write_text(
+        'enable = ["read-record"]\n[tools.get_envs]\nrequires_admin = true\n'
+        '[tools.get_env]\nrequires_admin = true\n[groups]\ndisable = ["sistem", "code"]\n'
+        "[plugins.acme-gone]\nx = 1\n"
+    )
+
+    ran = toolseam("doctor", "--json", cwd=workspace)
+
+    remarks = [each["text"] for each in ran.json["checks"] if each["name"] == "remark"]
+    assert ran.code == 0
+    assert remarks == [
+        "`enable` names 'read-record', to which nothing answers; did you mean 'read_records'?",
+        "`tools` names 'get_envs', to which nothing answers; did you mean 'get_env'?",
+        "`plugins` names 'acme-gone', to which nothing answers",
+        "`groups.disable` names 'sistem', to which nothing answers; did you mean 'system'?",
+    ]
+
+
 def test_conflicts_name_both_and_the_setting(workspace: Path, trusted_lab: Lab) -> None:
     """Two distributions with one tool are a fault that says how to choose."""
     write_dist(trusted_lab.folder, "acme_rival", points=tools(echo="acme_rival"))
