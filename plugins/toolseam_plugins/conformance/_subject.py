@@ -21,7 +21,7 @@ from toolseam_plugins.conformance._footprint import changed, footprint, restore
 from toolseam_plugins.conformance._model import Failed, NotApplicable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from toolseam import Approval, ToolSpec
 
@@ -407,11 +407,19 @@ class Subject:
             self.ungenerated = str(error)
             return ()
         until = time.monotonic() + PATIENCE_S
-        for one in given:
+        for one in (*self._near_examples(given), *given):
             made.append(self.call(one, origin=origin))
             if len(made) >= _FEWEST and time.monotonic() > until:
                 break
         return tuple(made)
+
+    def _near_examples(self, given: Sequence[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+        """Give each example with one key as it was generated: most of these get somewhere."""
+        for place, one in enumerate(given if self.examples else ()):
+            keys = sorted(one)
+            if keys:
+                key = keys[place % len(keys)]
+                yield {**self.examples[place % len(self.examples)], key: one[key]}
 
     # -- telling -------------------------------------------------------------------------------
 

@@ -232,6 +232,27 @@ def test_a_failing_argument_is_made_small() -> None:
     assert found.reproduce == """toolseam run probe --json-args '{"number": 101}'"""
 
 
+def test_examples_are_varied() -> None:
+    """Generated values are tried beside those of an example, where a tool asks for a known word."""
+
+    def execute(arguments: dict[str, Any]) -> ToolResult:
+        if arguments["word"] != "open sesame":
+            return ToolResult.error("Another word.", "not_found")
+        return ToolResult.text(f"{100 // arguments['number']}")
+
+    parameters = {
+        "type": "object",
+        "properties": {"word": {"type": "string"}, "number": {"type": "integer", "minimum": 0}},
+        "required": ["word", "number"],
+    }
+    examples = [{"word": "open sesame", "number": 7}]
+
+    found = only(Plugin(execute, parameters=parameters), "never-raises", examples=examples)
+
+    assert found.status is Status.FAILED
+    assert "ZeroDivisionError" in found.message
+
+
 def test_a_schema_that_nothing_fits_is_told() -> None:
     """A check that was promised and has no arguments to try is a failure, and no skip."""
     parameters = {
