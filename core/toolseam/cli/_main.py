@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import errno
 import os
 import sys
 from importlib import import_module
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 USAGE = 2
 _STOPPED = 130  # as a shell reports a command that Ctrl-C ended
 _UNREAD = 141  # as a shell reports a command whose reader went away
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 COMMANDS = {
     "list": "every tool that is installed, with its status and the reason",
@@ -86,10 +88,20 @@ def run(words: Sequence[str], left: Sequence[str] = ()) -> int:
     except KeyboardInterrupt:
         return _STOPPED
     except BrokenPipeError:
-        # What is left in the buffer would raise once more when the interpreter ends.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _drop_output()
         return _UNREAD
+    except OSError as error:
+        if error.errno not in _FULL:
+            raise
+        _drop_output()
+        complain("the answer could not be written: no space is left there")
+        return USAGE
     return code
+
+
+def _drop_output() -> None:
+    # What is left in the buffer would raise once more when the interpreter ends.
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _run(words: Sequence[str], left: Sequence[str]) -> int:

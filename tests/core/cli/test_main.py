@@ -131,6 +131,18 @@ def test_a_stop_at_the_keyboard_is_no_traceback(workspace: Path, trusted_lab: La
     assert (process.returncode, said) == (130, (b"", b""))
 
 
+@pytest.mark.parametrize("words", [["list"], ["run", "list_tables", "--json"]])
+def test_a_full_disk_is_no_traceback(words: list[str], workspace: Path) -> None:
+    """An answer that cannot be written is a failure of one line."""
+    with Path("/dev/full").open("wb") as full:
+        done = subprocess.run(
+            [SCRIPT, *words], cwd=workspace, stdout=full, stderr=subprocess.PIPE, check=False
+        )
+
+    assert done.returncode == 2
+    assert done.stderr == b"toolseam: the answer could not be written: no space is left there\n"
+
+
 def test_a_folder_that_was_deleted_is_no_traceback(tmp_path: Path) -> None:
     """Where there is no current folder any more, the complaint is one line."""
     program = (
