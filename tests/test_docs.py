@@ -1,14 +1,17 @@
 """The documentation names what there is, and the changelog says what changed."""
 
+import ast
 import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
 import toolseam
 from toolseam import ErrorCode
+from toolseam._policy import Reason
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
@@ -30,6 +33,31 @@ def test_every_error_code_is_explained(code: ErrorCode) -> None:
     page = (REFERENCE / "contract.md").read_text(encoding="utf-8")
 
     assert f"| `{code.value}` |" in page
+
+
+def reasons_in(source: str) -> set[str]:
+    """Return the slugs that a module hands over as `metadata["reason"]`."""
+    found: list[ast.expr | None] = []
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Dict):
+            pairs = zip(node.keys, node.values, strict=True)
+            found += [v for k, v in pairs if isinstance(k, ast.Constant) and k.value == "reason"]
+        called = getattr(node, "func", None)
+        name = getattr(called, "id", getattr(called, "attr", None))
+        if isinstance(node, ast.Call) and name in {"refusal", "unavailable", "_conflict"}:
+            found += [each.value for each in node.keywords if each.arg == "reason"]
+            found += node.args[1:2] if name != "refusal" else []
+    return {each.value for each in found if isinstance(each, ast.Constant)}  # type: ignore[misc]
+
+
+def test_every_reason_is_explained() -> None:
+    """The contract's page has a row for each slug that the core, or a builtin, gives as reason."""
+    page = (REFERENCE / "contract.md").read_text(encoding="utf-8")
+    sources = [*(ROOT / "core").rglob("*.py"), *(ROOT / "builtin_tools").rglob("*.py")]
+    given = set(get_args(Reason)).union(*(reasons_in(p.read_text("utf-8")) for p in sources))
+
+    assert given >= {"withdrawn", "used", "busy", "no_secret", "privileged_role"}
+    assert {slug for slug in given if f"| `{slug}` |" not in page} == set()
 
 
 def test_the_house_is_drawn_with_all_its_rooms() -> None:

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from toolseam._context import Actor
 
 Reason = Literal[
-    "not_registered",
     "disabled",
     "no_actor",
     "requires_admin",
