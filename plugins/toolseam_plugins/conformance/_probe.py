@@ -29,6 +29,8 @@ def main() -> None:
     # The plugin's import is what is timed and watched, not that of what it is a plugin of.
     for name in toolseam.__all__:
         getattr(toolseam, name)
+    if sys.version_info < (3, 12):
+        _announce_threads()
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     caught = tempfile.TemporaryFile()  # noqa: SIM115 - it is standard output until the end
     os.dup2(caught.fileno(), 1)
@@ -44,6 +46,18 @@ def main() -> None:
         answers.flush()
     answers.close()
     os._exit(0)  # a thread that the plugin left would keep the process
+
+
+def _announce_threads() -> None:
+    """Let Python 3.11 tell of threads as later versions do by themselves."""
+    inner: Any = threading
+    start = inner._start_new_thread  # noqa: SLF001 - what `Thread.start` calls
+
+    def announced(function: Callable[..., object], *given: Any) -> Any:  # noqa: ANN401
+        sys.audit("_thread.start_new_thread", function, *given)
+        return start(function, *given)
+
+    inner._start_new_thread = announced  # noqa: SLF001
 
 
 def look(module: str, attribute: str, caught: BinaryIO) -> tuple[dict[str, Any], Any]:
