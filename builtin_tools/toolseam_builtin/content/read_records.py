@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from toolseam_builtin.workspace import Workspace
 
 _FIRST_FIELDS = 8
-_FILTERS = 5
 _ECHO_CHARACTERS = 100
 _LISTED = 30
 _INTEGERS = range(-(2**63), 2**63)
@@ -35,7 +34,7 @@ class Arguments:
     table: Annotated[str, Arg("A table or view, or schema.table.", min_length=1, max_length=200)]
     where: Annotated[
         dict[str, str | int | float | bool | None] | None,
-        Arg("Up to five equalities, column: value; null matches empty cells."),
+        Arg("Equalities, column: value; null matches empty cells.", max_length=5),
     ] = None
     fields: Annotated[
         list[str] | None, Arg("Columns to show instead of the first ones.", max_length=30)
@@ -85,8 +84,6 @@ def execute(arguments: Arguments, context: ToolContext) -> ToolResult:
 def make_plan(table: db.Table, arguments: Arguments, label: str | None) -> Plan:
     """Judge filter and fields before any query, and say what is to be fetched."""
     where = tuple(_filter(table, name, value) for name, value in (arguments.where or {}).items())
-    if len(where) > _FILTERS:
-        raise ToolError(f"At most {_FILTERS} filters.", ErrorCode.INVALID_ARGUMENTS)
     key = table.key()
     if arguments.fields is None:
         others = [column.name for column in table.readable() if column.name not in key]
