@@ -33,7 +33,8 @@ if TYPE_CHECKING:
 
 _VARIABLE = "TOOLSEAM_EGRESS_PASSWORD"
 _FINE, _FAILING, _RAISING, _SETTLED = "fine", "failing", "raising", "settled"
-_TOOLS = (_FINE, _FAILING, _RAISING, _SETTLED)
+_BREAKING = "breaking"
+_TOOLS = (_FINE, _FAILING, _RAISING, _SETTLED, _BREAKING)
 
 
 @attrs.frozen
@@ -95,7 +96,7 @@ def _make(tools: Sequence[object]) -> Host:
 @contextlib.contextmanager
 def _planted(make: Make) -> Generator[Traffic]:
     places = ("data", "metadata", "artifact_table", "artifact_text", "artifact_label")
-    failing = ("failure_metadata", "exception", "settings", "environment")
+    failing = ("failure_metadata", "exception", "look_alike", "settings", "environment")
     birds = {place: canary(place) for place in (*places, *failing)}
     os.environ[_VARIABLE] = birds["environment"].text
     try:
@@ -129,13 +130,22 @@ def _plugin(name: str, birds: dict[str, Canary]) -> object:
         kept = len(settings.password) + len(os.environ.get(_VARIABLE, ""))
         return ToolResult.text(f"Two secrets of {kept} characters in all.")
 
+    def breaking(arguments: Any) -> Any:  # noqa: ANN401, ARG001
+        return {"content": said["look_alike"]}
+
     spec = ToolSpec(
         name=name,
         description="A tool of the egress proof.",
         effect="read_only",
         data_class="public_content",
     )
-    answers = {_FINE: fine, _FAILING: failing, _RAISING: raising, _SETTLED: settled}
+    answers = {
+        _FINE: fine,
+        _FAILING: failing,
+        _RAISING: raising,
+        _SETTLED: settled,
+        _BREAKING: breaking,
+    }
     return SimpleNamespace(tool_spec=hookimpl(lambda: spec), execute=hookimpl(answers[name]))
 
 

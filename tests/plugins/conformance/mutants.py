@@ -100,6 +100,22 @@ def reading_spec() -> ToolSpec:
 unnamed = Plugin(fine)
 del_api = SimpleNamespace(tool_spec=unnamed.tool_spec, execute=unnamed.execute)
 changing = Plugin(fine, tool_spec=lambda: spec(description=f"This was made at {time.time_ns()}."))
+
+
+def printing_spec() -> ToolSpec:
+    """Print."""
+    print("asked")  # noqa: T201 - which is wrong
+    return spec()
+
+
+def moving_spec() -> ToolSpec:
+    """Change what the process shares."""
+    os.environ["MUTANT_WAS_ASKED"] = str(time.time_ns())
+    return spec()
+
+
+talking = Plugin(fine, tool_spec=printing_spec)
+moving = Plugin(fine, tool_spec=moving_spec)
 hashing = Plugin(fine, tool_spec=lambda: spec(description=f"This tool is {hash('tool')}."))
 looking = Plugin(fine, tool_spec=reading_spec)
 
@@ -110,6 +126,8 @@ SPECS = (
     Mutant("spec-stable", changing, also=("spec-same-everywhere",)),
     Mutant("spec-same-everywhere", hashing),
     Mutant("spec-pure", looking),
+    Mutant("spec-pure", talking),
+    Mutant("spec-pure", moving),
     Mutant("spec-cheap", Plugin(fine, tool_spec=slow_spec)),
     Mutant("spec-text-clean", Plugin(fine, tool_spec=tampered)),
     Mutant("description-tells", Plugin(fine, description="Probes.")),

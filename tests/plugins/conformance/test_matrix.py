@@ -35,7 +35,8 @@ def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     for name in set(sys.modules) - before:
         if name.startswith("acme"):
             del sys.modules[name]
-    os.environ.pop("MUTANT_WAS_HERE", None)
+    for name in ("MUTANT_WAS_HERE", "MUTANT_WAS_ASKED"):
+        os.environ.pop(name, None)
 
 
 def install(site: Path, text: str, name: str = "greet") -> str:

@@ -34,7 +34,18 @@ def run(folder: Path, expected: dict[str, str], *words: str) -> subprocess.Compl
     text = TESTS.format(examples={"greet": [{}]}, expected=expected)
     (folder / "test_contract.py").write_text(text)
     return subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-rA", "-p", "no:cacheprovider", *words],
+        [
+            sys.executable,
+            "-m",
+            "pytest",
+            "-q",
+            "-rA",
+            "-p",
+            "no:cacheprovider",
+            "-W",
+            "error",
+            *words,
+        ],
         cwd=folder,
         capture_output=True,
         text=True,

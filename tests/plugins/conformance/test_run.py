@@ -2,13 +2,14 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
+import attrs
 import pytest
 
 from plugins.conformance import good
 from plugins.conformance.mutants import NOTHING, Plugin, fine, prints
 from support.tools import Counted
 from support.tools import fine as answer
-from toolseam import Host, ToolResult
+from toolseam import Host, ToolResult, testing
 from toolseam.testing import TargetError, check_tool, targets
 from toolseam_plugins import conformance
 from toolseam_plugins.conformance import (
@@ -315,3 +316,41 @@ def test_the_kit_shows_its_names() -> None:
     assert dir(conformance) == sorted(conformance.__all__)
     with pytest.raises(AttributeError):
         _ = conformance.missing
+
+
+def test_the_door_has_the_result_too() -> None:
+    """`toolseam.testing` shows the class of the results, and no name that it does not have."""
+    assert testing.CheckResult is CheckResult
+    with pytest.raises(AttributeError):
+        _ = testing.missing
+
+
+@attrs.frozen
+class Needy:
+    """Settings without defaults."""
+
+    password: str
+
+
+def test_secrets_need_settings_to_be_planted_in() -> None:
+    """Settings that cannot be made, or belong to a host that was given, are asked for."""
+    needy = Plugin(fine, settings=Needy)
+    slug = "settings-secrets-stay"
+
+    alone = only(needy, slug)
+    hosted = only(needy, slug, host=lambda: Host(tools=[needy], plugin_settings=[Needy("x")]))
+    given = only(needy, slug, settings=Needy("x"))
+
+    assert (alone.status, hosted.status) == (Status.NOT_APPLICABLE, Status.NOT_APPLICABLE)
+    assert given.status is Status.PASSED
+
+
+def test_what_makes_a_host_may_fail() -> None:
+    """A function that raises instead of making a host is a fault that is told, and no crash."""
+
+    def make() -> Host:
+        raise ZeroDivisionError("no host")
+
+    found = only(Plugin(fine), "plugin-loads", host=make)
+
+    assert (found.status, "no host" in found.message) == (Status.FAILED, True)
