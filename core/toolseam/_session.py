@@ -113,17 +113,30 @@ class Session:
         return call.result
 
     def call_wire(
-        self, name: str, arguments: Arguments = None, *, approval: Approval | None = None
+        self,
+        name: str,
+        arguments: Arguments = None,
+        *,
+        approval: Approval | None = None,
+        timeout: float | None = None,
     ) -> tuple[WireText, Step]:
-        """Call a tool for a provider: the only text it may be told, and the step (§6)."""
-        call = perform(self._conversation, name, arguments, approval=approval, wire=True)
+        """Call a tool for a provider: the only text it may be told, and the step (§6).
+
+        Takes and raises what `call` does.
+        """
+        call = perform(self._conversation, name, arguments, approval, timeout, wire=True)
         return _wire(call)
 
     async def acall_wire(
-        self, name: str, arguments: Arguments = None, *, approval: Approval | None = None
+        self,
+        name: str,
+        arguments: Arguments = None,
+        *,
+        approval: Approval | None = None,
+        timeout: float | None = None,
     ) -> tuple[WireText, Step]:
         """Await a tool for a provider; else like `call_wire`."""
-        call = await aperform(self._conversation, name, arguments, approval=approval, wire=True)
+        call = await aperform(self._conversation, name, arguments, approval, timeout, wire=True)
         return _wire(call)
 
     def preview(self, name: str, arguments: Arguments = None) -> Preview:

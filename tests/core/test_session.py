@@ -1,8 +1,9 @@
 import asyncio
+from threading import Event
 
 import pytest
 
-from support.tools import ADA, BOB, Counted, CountedAsync, fine
+from support.tools import ADA, BOB, Counted, CountedAsync, fine, plugin
 from toolseam import Host, ToolError, WireText, Zone
 
 
@@ -101,3 +102,19 @@ def test_a_session_never_shows_what_another_did(host: Host) -> None:
 
     assert len(one.steps) == 1
     assert other.steps == host.steps == ()
+
+
+@pytest.mark.parametrize("waits", [False, True])
+def test_a_call_for_a_provider_may_have_a_deadline(waits: bool) -> None:
+    """call_wire and acall_wire tell the provider of a timeout, as call would."""
+    held = Event()
+    session = Host(tools=[plugin(lambda arguments: held.wait(5) and fine())]).session(actor=ADA)
+
+    if waits:
+        text, step = asyncio.run(session.acall_wire("probe", timeout=0.05))
+    else:
+        text, step = session.call_wire("probe", timeout=0.05)
+    held.set()
+
+    assert step.status == "timeout"
+    assert str.__str__(text).startswith("Error (timeout): probe")
