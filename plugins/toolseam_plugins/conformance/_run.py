@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -64,18 +66,19 @@ def check_tool(  # noqa: PLR0913 - what an author may have to tell
     """
     chosen = choose(TOOL_CHECKS, checks)
     found: list[CheckResult] = []
-    for subject in subjects(
-        target, examples=examples, host=host, settings=settings, observe=observe, seed=seed
-    ):
-        subject.begin_child()
-        try:
-            for check in chosen:
-                result = run_check(check, subject, subject.name, contract, builtin=subject.builtin)
-                found.append(result)
-                if heard is not None:
-                    heard(result)
-        finally:
-            subject.close()
+    # What a plugin prints at any time must not end up in a report.
+    with contextlib.redirect_stdout(io.StringIO()):
+        for subject in subjects(
+            target, examples=examples, host=host, settings=settings, observe=observe, seed=seed
+        ):
+            subject.begin_child()
+            try:
+                found += [
+                    run_check(check, subject, subject.name, contract, builtin=subject.builtin)
+                    for check in chosen
+                ]
+            finally:
+                subject.close()
     known = {check.slug for check in TOOL_CHECKS}
     return weigh(found, dict(expected_failures or {}), known)
 

@@ -6,7 +6,7 @@ import attrs
 import pytest
 
 from plugins.conformance import good
-from plugins.conformance.mutants import NOTHING, Plugin, fine, prints
+from plugins.conformance.mutants import NOTHING, Plugin, fine, prints, talking
 from support.tools import Counted
 from support.tools import fine as answer
 from toolseam import Host, ToolResult, testing
@@ -343,6 +343,13 @@ def test_secrets_need_settings_to_be_planted_in() -> None:
 
     assert (alone.status, hosted.status) == (Status.NOT_APPLICABLE, Status.NOT_APPLICABLE)
     assert given.status is Status.PASSED
+
+
+def test_nothing_that_a_plugin_prints_comes_through(capsys: pytest.CaptureFixture[str]) -> None:
+    """A report goes to standard output, and what a plugin prints at any time does not."""
+    check_tool(talking)
+
+    assert capsys.readouterr().out == ""
 
 
 def test_what_makes_a_host_may_fail() -> None:
