@@ -104,11 +104,12 @@ def _flat(rows: list[Any], width: int) -> tuple[list[Any], list[Any], str | None
     return rows, cells, None
 
 
-def _cells(row: Any) -> Any:  # noqa: ANN401
+def _cells(row: Any) -> Iterable[Any]:  # noqa: ANN401
     """Return a row that can be iterated; what would give its characters or keys is none."""
     if isinstance(row, str | bytes | Mapping):
         raise TypeError
-    return row
+    cells: Iterable[Any] = row
+    return cells
 
 
 def _size(cells: list[str]) -> int:

@@ -39,9 +39,8 @@ def fold(
         return None
     if node is True:
         return {}
-    whole: dict[str, Any] | None = {key: node[key] for key in node if key not in _APART}
-    if "const" in node:
-        whole = meet(whole, {"enum": [node["const"]]})
+    own = {key: node[key] for key in node if key not in _APART}
+    whole = meet(own, {"enum": [node["const"]]}) if "const" in node else own
     for part in _parts(node, defs, choose):
         folded = fold(part, defs, choose, depth + 1)
         whole = None if folded is None or whole is None else meet(whole, folded)
@@ -176,7 +175,7 @@ def matches(pattern: str, text: str) -> bool:
 
 def as_list(value: Any) -> list[Any]:  # noqa: ANN401 - one or many
     """Return a list as it is, and anything else as the list of it."""
-    return cast("list[Any]", value) if isinstance(value, list) else [value]
+    return value if isinstance(value, list) else [value]  # pyright: ignore[reportUnknownVariableType]
 
 
 _MEETINGS: dict[str, Callable[[Any, Any], Any]] = {
