@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import sys
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -66,6 +67,7 @@ def check_tool(  # noqa: PLR0913 - what an author may have to tell
     """
     chosen = choose(TOOL_CHECKS, checks)
     found: list[CheckResult] = []
+    out = sys.stdout
     # What a plugin prints at any time must not end up in a report.
     with contextlib.redirect_stdout(io.StringIO()):
         for subject in subjects(
@@ -73,10 +75,14 @@ def check_tool(  # noqa: PLR0913 - what an author may have to tell
         ):
             subject.begin_child()
             try:
-                found += [
-                    run_check(check, subject, subject.name, contract, builtin=subject.builtin)
-                    for check in chosen
-                ]
+                for check in chosen:
+                    result = run_check(
+                        check, subject, subject.name, contract, builtin=subject.builtin
+                    )
+                    found.append(result)
+                    if heard is not None:
+                        with contextlib.redirect_stdout(out):
+                            heard(result)
             finally:
                 subject.close()
     known = {check.slug for check in TOOL_CHECKS}

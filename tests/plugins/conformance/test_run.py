@@ -1,3 +1,4 @@
+import sys
 import time
 from collections.abc import Mapping
 from typing import Any
@@ -165,7 +166,7 @@ def test_examples_must_name_a_tool() -> None:
 
 def test_the_kit_asks_for_hypothesis(monkeypatch: pytest.MonkeyPatch) -> None:
     """Without hypothesis the error names the extra that brings it."""
-    monkeypatch.setitem(__import__("sys").modules, "hypothesis", None)
+    monkeypatch.setitem(sys.modules, "hypothesis", None)
 
     with pytest.raises(ImportError, match=r"toolseam\[conformance\]"):
         check_tool(Plugin(fine))
@@ -350,6 +351,18 @@ def test_nothing_that_a_plugin_prints_comes_through(capsys: pytest.CaptureFixtur
     check_tool(talking)
 
     assert capsys.readouterr().out == ""
+
+
+def test_results_are_told_as_they_come(capsys: pytest.CaptureFixture[str]) -> None:
+    """Who listens is told each result at once, and may print it."""
+    found = check_tool(
+        talking,
+        checks=["plugin-loads", "prints-nothing"],
+        heard=lambda result: sys.stdout.write(f"{result.slug}\n"),
+    )
+
+    assert [result.slug for result in found] == ["plugin-loads", "prints-nothing"]
+    assert capsys.readouterr().out == "plugin-loads\nprints-nothing\n"
 
 
 def test_what_makes_a_host_may_fail() -> None:
