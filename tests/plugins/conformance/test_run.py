@@ -355,11 +355,11 @@ def test_nothing_that_a_plugin_prints_comes_through(capsys: pytest.CaptureFixtur
 
 def test_results_are_told_as_they_come(capsys: pytest.CaptureFixture[str]) -> None:
     """Who listens is told each result at once, and may print it."""
-    found = check_tool(
-        talking,
-        checks=["plugin-loads", "prints-nothing"],
-        heard=lambda result: sys.stdout.write(f"{result.slug}\n"),
-    )
+
+    def tell(result: CheckResult) -> None:
+        sys.stdout.write(f"{result.slug}\n")
+
+    found = check_tool(talking, checks=["plugin-loads", "prints-nothing"], heard=tell)
 
     assert [result.slug for result in found] == ["plugin-loads", "prints-nothing"]
     assert capsys.readouterr().out == "plugin-loads\nprints-nothing\n"
