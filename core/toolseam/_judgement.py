@@ -16,12 +16,17 @@ _CHANGED = "a ToolResult whose members were changed"
 
 
 class Broken(ToolseamError):
-    """A tool or a wrapper broke the contract: `path` and `reason` are for the step and the log."""
+    """A tool or a wrapper broke the contract: `path` and `reason` are for the step and the log.
+
+    A path has keys in it, which are data: what has a secret's shape is masked.
+    """
 
     def __init__(self, path: str, reason: str, *, wrapper: object | None = None) -> None:
-        super().__init__(f"{path}: {reason}")
-        self.path = path
-        self.reason = reason
+        from toolseam.guards import mask_secrets  # a listing does without
+
+        self.path, _ = mask_secrets(path)
+        self.reason, _ = mask_secrets(reason)
+        super().__init__(f"{self.path}: {self.reason}")
         self.wrapper = wrapper
         self.recorded = False
 

@@ -297,3 +297,18 @@ def test_nothing_of_a_refused_call_is_marked() -> None:
     session.call("probe")
 
     assert session.mark is DataClass.PUBLIC_CONTENT
+
+
+def test_a_secret_that_is_a_key_is_masked_in_the_path_of_a_breach() -> None:
+    """The path of a wrong value names its keys; one of a secret's shape is told nowhere."""
+    secret = "AKIA" + "Q7XZ" * 4
+    host = Host(tools=[plugin(lambda arguments: ToolResult.text("ok", data={secret: object()}))])
+
+    with logged() as messages:
+        result = host.call("probe", actor=ADA)
+
+    assert result.failure is not None
+    assert result.failure.code == "contract_error"
+    assert "[masked]" in host.violations[0].path
+    told = [*messages, repr(host.violations), str(host.steps[0].reason), encode_result(result)]
+    assert all(secret not in text for text in told)
