@@ -9,22 +9,12 @@ from toolseam import DataClass, Effect, ToolArtifact, ToolSpec
 
 @attrs.frozen
 class Answer:
-    """The same facts as text, as tables (label, columns, cells) or texts (label, text), as data."""
+    """The same facts as text, as artifacts made of the same cells in the same pass, as data."""
 
     text: str
-    tables: tuple[tuple[str, tuple[str, ...], list[list[str]]], ...]
+    artifacts: tuple[ToolArtifact, ...]
     data: dict[str, object]
     warnings: list[str] = attrs.field(factory=list[str])
-    texts: tuple[tuple[str, str], ...] = ()
-
-    @property
-    def artifacts(self) -> list[ToolArtifact]:
-        """The tables and texts as artifacts."""
-        tables = [
-            ToolArtifact.table(label, columns, cells, fit=True)
-            for label, columns, cells in self.tables
-        ]
-        return [*tables, *(ToolArtifact.text(label, text) for label, text in self.texts)]
 
     @property
     def metadata(self) -> dict[str, object] | None:

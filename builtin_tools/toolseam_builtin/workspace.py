@@ -26,11 +26,18 @@ class TableSettings:
 
     label: Annotated[str | None, Arg("The column that names a record to people.")] = None
     parent: Annotated[str | None, Arg("The column that refers to the parent record.")] = None
+    position: Annotated[str | None, Arg("The column that orders records below a parent.")] = None
     draft: Annotated[str | None, Arg("The column that marks a draft.")] = None
     language: Annotated[str | None, Arg("The column that holds the language.")] = None
+    translation_of: Annotated[
+        str | None, Arg("The column by which a translation refers to its original.")
+    ] = None
     history: Annotated[str | None, Arg("The table that holds the record's history.")] = None
     editable: Annotated[tuple[str, ...], Arg("Columns that writers may change.")] = ()
     files: Annotated[tuple[str, ...], Arg("Columns that point to files.")] = ()
+    alternative_text: Annotated[
+        str | None, Arg("The column that describes the row's file to who cannot see it.")
+    ] = None
 
 
 @attrs.frozen

@@ -10,6 +10,7 @@ from toolseam import (
     Arg,
     DataClass,
     ErrorCode,
+    ToolArtifact,
     ToolContext,
     ToolError,
     ToolResult,
@@ -103,5 +104,5 @@ def compose(source: Source, first: int, limit: int) -> Answer:
         "columns": ["line", "text"],
         "rows": page.rows,
     }
-    texts = ((source.name, "\n".join(page.lines)),) if page.lines else ()
-    return Answer("\n".join([heading, *page.lines, *notes]), (), data, texts=texts)
+    excerpts = (ToolArtifact.text(source.name, "\n".join(page.lines)),) if page.lines else ()
+    return Answer("\n".join([heading, *page.lines, *notes]), excerpts, data)

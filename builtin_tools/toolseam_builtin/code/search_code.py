@@ -12,6 +12,7 @@ from toolseam import (
     Arg,
     DataClass,
     ErrorCode,
+    ToolArtifact,
     ToolContext,
     ToolError,
     ToolResult,
@@ -125,5 +126,5 @@ def compose(found: Found, arguments: Arguments) -> Answer:
         "columns": list(_COLUMNS),
         "rows": page.rows,
     }
-    table = ("Matching lines", _COLUMNS, page.cells)
+    table = ToolArtifact.table("Matching lines", _COLUMNS, page.cells, fit=True)
     return Answer("\n".join([one_line(heading), *page.lines, *notes]), (table,), data)

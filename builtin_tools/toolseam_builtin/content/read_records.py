@@ -9,6 +9,7 @@ import attrs
 from toolseam import (
     Arg,
     ErrorCode,
+    ToolArtifact,
     ToolContext,
     ToolError,
     ToolResult,
@@ -137,7 +138,7 @@ def compose(plan: Plan, rows: list[tuple[db.Cell, ...]], total: int | None) -> d
         "rows": page.rows,
     }
     text = "\n".join([*lines, *(f"Warning: {db.one_line(warning)}" for warning in warnings)])
-    shown_table = (f"{table.title} records", columns, page.cells)
+    shown_table = ToolArtifact.table(f"{table.title} records", columns, page.cells, fit=True)
     return db.Answer(text, (shown_table,), data, warnings)
 
 

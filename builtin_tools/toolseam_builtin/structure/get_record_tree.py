@@ -9,6 +9,7 @@ import attrs
 from toolseam import (
     Arg,
     ErrorCode,
+    ToolArtifact,
     ToolContext,
     ToolError,
     ToolResult,
@@ -173,7 +174,8 @@ def compose(forest: Forest, arguments: Arguments) -> db.Answer:
         "complete": not below and not left,
     }
     text = "\n".join([*lines, *(f"Warning: {db.one_line(warning)}" for warning in warnings)])
-    return db.Answer(text, ((f"{forest.title} tree", _COLUMNS, page.cells),), data, warnings)
+    shown = ToolArtifact.table(f"{forest.title} tree", _COLUMNS, page.cells, fit=True)
+    return db.Answer(text, (shown,), data, warnings)
 
 
 def _roots(forest: Forest, root: str | None) -> list[str]:

@@ -8,6 +8,7 @@ import attrs
 
 from toolseam import (
     Arg,
+    ToolArtifact,
     ToolContext,
     ToolResult,
     ToolSpec,
@@ -86,8 +87,8 @@ def compose(table: db.Table, structure: db.Structure) -> db.Answer:
         "notes": list(structure.notes),
     }
     tables = (
-        (f"{table.title} columns", _COLUMNS, page.cells),
-        (f"{table.title} keys", _PARTS, parts.cells),
+        ToolArtifact.table(f"{table.title} columns", _COLUMNS, page.cells, fit=True),
+        ToolArtifact.table(f"{table.title} keys", _PARTS, parts.cells, fit=True),
     )
     return db.Answer("\n".join([*lines, *structure.notes]), tables, data)
 

@@ -8,6 +8,7 @@ import attrs
 
 from toolseam import (
     Arg,
+    ToolArtifact,
     ToolContext,
     ToolResult,
     ToolSpec,
@@ -78,7 +79,8 @@ def compose(dialect: str, entries: list[db.Entry], arguments: Arguments) -> db.A
         "columns": list(_COLUMNS),
         "rows": page.rows,
     }
-    return db.Answer("\n".join(lines), (("tables", _COLUMNS, page.cells),), data, warnings)
+    table = ToolArtifact.table("tables", _COLUMNS, page.cells, fit=True)
+    return db.Answer("\n".join(lines), (table,), data, warnings)
 
 
 def _heading(dialect: str, total: int, matching: int, arguments: Arguments) -> str:

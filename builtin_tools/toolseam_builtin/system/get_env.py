@@ -13,6 +13,7 @@ from toolseam import (
     Arg,
     DataClass,
     ErrorCode,
+    ToolArtifact,
     ToolError,
     ToolResult,
     ToolSpec,
@@ -84,7 +85,7 @@ def compose(environment: Mapping[str, str], name: str | None) -> Answer:
     if name is None and count < total:
         heading += " Ask for one of the others by its name."
     data: dict[str, object] = {"total": total, "columns": list(_COLUMNS), "rows": page.rows}
-    table = ("Environment variables", _COLUMNS, page.cells)
+    table = ToolArtifact.table("Environment variables", _COLUMNS, page.cells, fit=True)
     return Answer("\n".join([heading, *page.lines]), (table,), data)
 
 

@@ -13,6 +13,7 @@ from toolseam import (
     Arg,
     DataClass,
     ErrorCode,
+    ToolArtifact,
     ToolError,
     ToolResult,
     ToolSpec,
@@ -138,7 +139,7 @@ def compose(packages: list[Package], unreadable: int, wanted: str | None) -> Ans
         "columns": list(_COLUMNS),
         "rows": page.rows,
     }
-    table = ("Installed packages", _COLUMNS, page.cells)
+    table = ToolArtifact.table("Installed packages", _COLUMNS, page.cells, fit=True)
     return Answer("\n".join([one_line(heading), *page.lines, *notes]), (table,), data)
 
 

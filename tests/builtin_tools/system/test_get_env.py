@@ -148,7 +148,7 @@ def test_a_full_page_says_how_many_are_left() -> None:
     """An environment too large for one answer is cut between variables, and counted."""
     answer = compose({f"NAME_{number:04}": "x" * 400 for number in range(300)}, None)
 
-    shown = len(answer.tables[0][2])
+    shown = len(answer.artifacts[0].rows)
     assert answer.text.startswith(f"300 environment variables, {shown} shown. Ask")
     assert 50 < shown < 300
 
@@ -158,7 +158,7 @@ def test_any_environment_is_answered(environment: dict[str, str]) -> None:
     """Whatever names and values there are, each has its row, and every row is in the text."""
     answer = compose(environment, None)
 
-    assert len(answer.tables[0][2]) == len(environment)
+    assert len(answer.artifacts[0].rows) == len(environment)
     assert json.dumps(answer.data)
 
 

@@ -147,7 +147,7 @@ def test_a_full_page_says_how_many_are_left() -> None:
 
     answer = compose(packages, 0, None)
 
-    shown = len(answer.tables[0][2])
+    shown = len(answer.artifacts[0].rows)
     assert answer.text.startswith(f"900 installed packages, {shown} shown.")
     assert answer.text.endswith("See the others with a narrower filter.")
     assert 100 < shown < 900
