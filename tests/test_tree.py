@@ -24,7 +24,7 @@ PLUGINS = ROOT / "plugins" / "toolseam_plugins"
 FLOORS = (
     ("_errors", "_text", "_jsontext", "_levels"),
     (
-        *("_run_only", "_render", "_tables", "_artifacts", "_command"),
+        *("_run_only", "_render", "_tables", "_shapes", "_artifacts", "_command"),
         *("_result", "_result_json", "_json_safe", "guards"),
     ),
     ("_schema", "_validator", "_repairs", "_plain", "_closed", "_spec", "_arguments", "_bounds"),

@@ -11,18 +11,26 @@ import orjson
 from toolseam._errors import publish
 from toolseam._jsontext import encode
 from toolseam._run_only import RunOnly, blank, hold, peek
+from toolseam._shapes import (
+    code_by_hand,
+    code_of,
+    key_value_by_hand,
+    key_value_of,
+    text_by_hand,
+    tree_by_hand,
+    tree_of,
+)
 from toolseam._tables import (
     ARTIFACT_BYTES,
     FRAME,
     LABEL_CHARACTERS,
-    TOO_LARGE,
     table_by_hand,
     table_of,
 )
-from toolseam._text import clean, exact, short
+from toolseam._text import short
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
 
 class ArtifactType(StrEnum):
@@ -30,6 +38,9 @@ class ArtifactType(StrEnum):
 
     TABLE = "table"
     TEXT = "text"
+    TREE = "tree"
+    KEY_VALUE = "key_value"
+    CODE = "code"
 
 
 class _MakeText(Protocol):
@@ -54,10 +65,13 @@ class _Text:
 class ToolArtifact:
     """One thing for the trace, the inspector and the audit, with no way to the provider (§1).
 
-    Made by `ToolArtifact.table` and `ToolArtifact.text`, or by hand from a type, a label and data
-    of that type's shape: `table` `{"columns": [str], "rows": [[str]]}`, `text` `{"text": str}`.
-    It is cleaned and encoded once, here. What cannot be encoded or does not fit its shape does
-    not raise: the seam then replaces the whole list by one text that says so (§7).
+    Made by `ToolArtifact.table`, `.text`, `.tree`, `.key_value` and `.code`, or by hand from a
+    type, a label and data of that type's shape: `table` `{"columns": [str], "rows": [[str]]}`,
+    `text` `{"text": str}`, `tree` `{"nodes": [[depth, str]]}`, `key_value`
+    `{"items": [[str, str]]}`, `code` `{"language": str, "first_line": int, "lines": [str],
+    "marked": [int]}`. It is cleaned and encoded once, here. What cannot be encoded or does not
+    fit its shape does not raise: the seam then replaces the whole list by one text that says so
+    (§7).
     """
 
     type: ArtifactType | str
@@ -69,10 +83,8 @@ class ToolArtifact:
     def __init__(self, type: ArtifactType | str, label: str, data: Mapping[str, Any]) -> None:  # noqa: A002
         kind, fault = _known(type)
         encoded = b"null"
-        if kind is ArtifactType.TABLE:
-            encoded, fault = table_by_hand(data)
-        elif kind is ArtifactType.TEXT:
-            encoded, fault = _text_by_hand(data)
+        if isinstance(kind, ArtifactType):
+            encoded, fault = _BY_HAND[kind](data)
         _fill(self, kind, label, encoded, fault)
 
     def __init_subclass__(cls) -> NoReturn:
@@ -95,6 +107,50 @@ class ToolArtifact:
         encoded, said, fault = table_of(label, columns, rows, fit=fit)
         return _made(ArtifactType.TABLE, said, encoded, fault)
 
+    @classmethod
+    def tree(cls, label: str, nodes: Iterable[tuple[int, Any]]) -> ToolArtifact:
+        """Return an outline.
+
+        Args:
+            label: what the outline shows, one line.
+            nodes: depth and text of each node in reading order; the first depth is 0, each is at
+                most one deeper than the one before. A text is made as a table's cell is.
+        """
+        return _made(ArtifactType.TREE, label, *tree_of(nodes))
+
+    @classmethod
+    def key_value(
+        cls, label: str, items: Mapping[Any, Any] | Iterable[tuple[Any, Any]]
+    ) -> ToolArtifact:
+        """Return keys with their values, each made text as a table's cell is.
+
+        Args:
+            label: what they are of, one line.
+            items: a mapping, or pairs; order is kept, and a key may come twice.
+        """
+        return _made(ArtifactType.KEY_VALUE, label, *key_value_of(items))
+
+    @classmethod
+    def code(
+        cls,
+        label: str,
+        lines: Iterable[str],
+        *,
+        first_line: int = 1,
+        language: str = "",
+        marked: Iterable[int] = (),
+    ) -> ToolArtifact:
+        """Return an excerpt of source text.
+
+        Args:
+            label: which source, one line.
+            lines: the lines, without line ends.
+            first_line: the number of the first of them, from 1.
+            language: what it is written in, such as `python`; empty if unknown.
+            marked: the numbers of lines that the excerpt is about.
+        """
+        return _made(ArtifactType.CODE, label, *code_of(language, first_line, lines, marked))
+
     @property
     def label(self) -> str:
         """What the artifact shows, one line."""
@@ -109,6 +165,21 @@ class ToolArtifact:
     def rows(self) -> list[list[str]]:
         """The cells of a table, row by row."""
         return cast("list[list[str]]", _member(self, "rows"))
+
+    @property
+    def nodes(self) -> list[list[Any]]:
+        """The nodes of a tree, each `[depth, text]`."""
+        return cast("list[list[Any]]", _member(self, "nodes"))
+
+    @property
+    def items(self) -> list[list[str]]:
+        """The items of a key/value list, each `[key, value]`."""
+        return cast("list[list[str]]", _member(self, "items"))
+
+    @property
+    def lines(self) -> list[str]:
+        """The lines of code."""
+        return cast("list[str]", _member(self, "lines"))
 
     def __copy__(self) -> ToolArtifact:
         return self
@@ -159,8 +230,7 @@ def _member(artifact: ToolArtifact, name: str) -> object:
 
 
 def _text(label: str, text: str) -> ToolArtifact:
-    encoded, fault = _text_by_hand({"text": text})
-    return _made(ArtifactType.TEXT, label, encoded, fault)
+    return _made(ArtifactType.TEXT, label, *text_by_hand({"text": text}))
 
 
 def stored(kind: str, label: str, data: object) -> ToolArtifact:
@@ -207,13 +277,10 @@ def _known(kind: object) -> tuple[ArtifactType | str, str | None]:
         return short(kind), f"{short(kind)!r} is no artifact type of this version"
 
 
-def _text_by_hand(data: Mapping[str, Any]) -> tuple[bytes, str | None]:
-    kind: type = type(data)
-    text: object = data.get("text") if kind is dict and len(data) == 1 else None
-    if not isinstance(text, str):
-        return b"null", "a text artifact holds exactly {text: str}"
-    text = exact(text)
-    if len(text) > ARTIFACT_BYTES:
-        return b"null", TOO_LARGE
-    encoded = orjson.dumps({"text": clean(text)})
-    return (encoded, None) if len(encoded) <= ARTIFACT_BYTES else (b"null", TOO_LARGE)
+_BY_HAND: Mapping[ArtifactType, Callable[[Mapping[str, Any]], tuple[bytes, str | None]]] = {
+    ArtifactType.TABLE: table_by_hand,
+    ArtifactType.TEXT: text_by_hand,
+    ArtifactType.TREE: tree_by_hand,
+    ArtifactType.KEY_VALUE: key_value_by_hand,
+    ArtifactType.CODE: code_by_hand,
+}

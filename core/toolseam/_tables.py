@@ -39,7 +39,7 @@ def table_by_hand(data: Mapping[str, Any]) -> tuple[bytes, str | None]:
     if fault is not None:
         return b"null", fault
     try:
-        if _size([*heads, *cells]) > ARTIFACT_BYTES:
+        if size_of([*heads, *cells]) > ARTIFACT_BYTES:
             return b"null", TOO_LARGE
     except TypeError:
         return b"null", "a cell of the table is no text"
@@ -54,9 +54,9 @@ def table_of(
     Formats, cleans, checks and encodes: a few passes in C over at most 50,000 bytes of it.
     """
     try:
-        heads = list(map(exact, islice(_cells(columns), ARTIFACT_BYTES)))
+        heads = list(map(exact, islice(cells_of(columns), ARTIFACT_BYTES)))
         source = iter(rows)
-        if _size(heads) > ARTIFACT_BYTES:
+        if size_of(heads) > ARTIFACT_BYTES:
             return b"null", label, TOO_LARGE
     except TypeError:
         return b"null", label, "columns and rows of a table are lists, its headings text"
@@ -69,7 +69,7 @@ def table_of(
     if fault is not None:
         return b"null", label, fault
     try:
-        texts = _texts(cells)
+        texts = texts_of(cells)
     except Exception as error:  # noqa: BLE001 - str(cell) is a plugin's code
         return b"null", label, f"a cell of the table raised {short(type(error).__name__)}"
     if fit and isinstance(label, str):
@@ -92,7 +92,7 @@ def _flat(rows: list[Any], width: int) -> tuple[list[Any], list[Any], str | None
     """Return the rows as lists or tuples, and all their cells in one list, or what is wrong."""
     try:
         if not {*map(type, rows)} <= _LISTS:
-            rows = [tuple[Any, ...](islice(_cells(row), width + 1)) for row in rows]
+            rows = [tuple[Any, ...](islice(cells_of(row), width + 1)) for row in rows]
     except TypeError:
         return [], [], "a row of the table is no list"
     if {*map(len, rows)} - {width}:
@@ -104,7 +104,7 @@ def _flat(rows: list[Any], width: int) -> tuple[list[Any], list[Any], str | None
     return rows, cells, None
 
 
-def _cells(row: Any) -> Iterable[Any]:  # noqa: ANN401
+def cells_of(row: Any) -> Iterable[Any]:  # noqa: ANN401
     """Return a row that can be iterated; what would give its characters or keys is none."""
     if isinstance(row, str | bytes | Mapping):
         raise TypeError
@@ -112,7 +112,7 @@ def _cells(row: Any) -> Iterable[Any]:  # noqa: ANN401
     return cells
 
 
-def _size(cells: list[str]) -> int:
+def size_of(cells: list[str]) -> int:
     """Return how many characters the cells have, or raise TypeError if one is no text."""
     size = sum(map(len, cells))
     # Only now: one long text that stands in every cell would join to gigabytes.
@@ -121,10 +121,10 @@ def _size(cells: list[str]) -> int:
     return size
 
 
-def _texts(cells: list[Any]) -> list[str]:
+def texts_of(cells: list[Any]) -> list[str]:
     """Return the cells as text, as many from the start as the budget holds."""
     try:
-        if _size(cells) <= ARTIFACT_BYTES:
+        if size_of(cells) <= ARTIFACT_BYTES:
             return cells
     except TypeError:
         pass

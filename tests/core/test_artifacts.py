@@ -97,8 +97,8 @@ def test_a_text_reads_in_place() -> None:
 
 
 def test_the_types_are_rendering_shapes() -> None:
-    """Two shapes, and each is its own text."""
-    assert [str(kind) for kind in ArtifactType] == ["table", "text"]
+    """Five shapes, and each is its own text."""
+    assert [*map(str, ArtifactType)] == ["table", "text", "tree", "key_value", "code"]
 
 
 def test_a_shape_has_no_other_shapes_members() -> None:
@@ -480,9 +480,9 @@ def test_one_long_text_in_every_cell_costs_no_more_than_its_refusal(text: str) -
 
 def test_a_stored_artifact_of_a_newer_version_keeps_its_data() -> None:
     """An unknown type read back from a store falls back to its JSON."""
-    tree = stored("tree", "t", {"nodes": [1, {"a": None}]})
+    later = stored("diff", "t", {"nodes": [1, {"a": None}]})
 
-    assert (tree.type, tree.label, fault(tree)) == ("tree", "t", None)
-    assert tree.data == {"nodes": [1, {"a": None}]}
-    assert json.loads(peek(tree.data)) == {"nodes": [1, {"a": None}]}
+    assert (later.type, later.label, fault(later)) == ("diff", "t", None)
+    assert later.data == {"nodes": [1, {"a": None}]}
+    assert json.loads(peek(later.data)) == {"nodes": [1, {"a": None}]}
     assert stored("text", "t", {"text": "x"}) == ToolArtifact.text("t", "x")
