@@ -30,6 +30,7 @@ def admin_spec(
     parameters: type,
     description: str,
     settings: type | None = None,
+    enabled_by_default: bool = True,
 ) -> ToolSpec:
     """Return the specification of a tool that reads and is for admins only."""
     return ToolSpec(
@@ -41,4 +42,5 @@ def admin_spec(
         group=group,
         requires_admin=True,
         settings=settings,
+        enabled_by_default=enabled_by_default,
     )
