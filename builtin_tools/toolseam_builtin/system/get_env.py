@@ -24,7 +24,7 @@ from toolseam_builtin._answer import Answer, admin_spec
 from toolseam_builtin._page import Page, excerpt, one_line
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
 _WORKING_FOLDER = "PWD"
 WITHHELD = "[withheld]"
@@ -67,15 +67,26 @@ def execute(arguments: Arguments) -> ToolResult:
     )
 
 
-def compose(environment: Mapping[str, str], name: str | None) -> Answer:
-    """Say all variables, or the one that was asked for, each in one line."""
+def compose(
+    environment: Mapping[str, str],
+    name: str | None,
+    show: Callable[[str, str], str] | None = None,
+) -> Answer:
+    """Say all variables, or the one that was asked for, each in one line.
+
+    Args:
+        environment: names and values.
+        name: the only one that is wanted.
+        show: what a value looks like, by its name; masked if unsaid.
+    """
+    show = shown_value if show is None else show
     if name is not None and name not in environment:
         raise ToolError("No environment variable has this name.", ErrorCode.NOT_FOUND)
     asked = sorted(environment) if name is None else [name]
     most = _LISTED_CHARACTERS if name is None else _SINGLE_CHARACTERS
     page = Page()
     for each in asked:
-        value = excerpt(one_line(shown_value(each, environment[each])), most)
+        value = excerpt(one_line(show(each, environment[each])), most)
         label = one_line(each)
         if not page.take([f"{label}={value}"], [label, value], [each, value]):
             break
