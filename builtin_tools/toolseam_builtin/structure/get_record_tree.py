@@ -134,7 +134,7 @@ def _reference(database: db.Database, table: db.Table, settings: TableSettings) 
 
 
 def compose(forest: Forest, arguments: Arguments) -> db.Answer:
-    """Say the outline as text, table and data, in one pass."""
+    """Say the outline as text, tree and data, in one pass."""
     page = db.Page()
     roots = _roots(forest, arguments.root)
     pending = [(key, 0) for key in reversed(roots)]
@@ -146,20 +146,19 @@ def compose(forest: Forest, arguments: Arguments) -> db.Answer:
             continue
         seen.add(key)
         node = forest.nodes[key]
-        gone = f" (parent {node.parent} is gone)" if _orphan(forest, node) else ""
-        label = f" {node.label}" if node.label else ""
-        line = f"{'  ' * depth}- {db.one_line(forest.title)}:{key}{label}{gone}"
-        cells = [str(depth), key, node.label, node.parent or ""]
+        under = forest.children.get(key, [])
+        open_ends = depth + 1 >= arguments.depth and any(child not in seen for child in under)
+        text = _said(forest, node, len(under) if open_ends else 0)
         full = len(page.cells) >= _NODES
-        if full or not page.take([line], cells, [depth, key, node.label, node.parent]):
+        line = f"{'  ' * depth}- {text}"
+        row = [depth, key, node.label, node.parent]
+        if full or not page.take([line], [str(depth), text], row):
             left = 1 + sum(1 for other, _ in pending if other not in seen)
             break
-        under = forest.children.get(key, [])
-        if depth + 1 < arguments.depth:
-            pending += [(child, depth + 1) for child in reversed(under)]
-        elif any(child not in seen for child in under):
-            page.lines[-1] += f" (+{len(under)} below)"
+        if open_ends:
             below += len(under)
+        elif depth + 1 < arguments.depth:
+            pending += [(child, depth + 1) for child in reversed(under)]
     warnings = _warnings(forest)
     lines = [_heading(forest, page, arguments), *page.lines]
     if below:
@@ -174,8 +173,17 @@ def compose(forest: Forest, arguments: Arguments) -> db.Answer:
         "complete": not below and not left,
     }
     text = "\n".join([*lines, *(f"Warning: {db.one_line(warning)}" for warning in warnings)])
-    shown = ToolArtifact.table(f"{forest.title} tree", _COLUMNS, page.cells, fit=True)
+    shown = ToolArtifact.tree(
+        f"{forest.title} tree", [(int(depth), text) for depth, text in page.cells]
+    )
     return db.Answer(text, (shown,), data, warnings)
+
+
+def _said(forest: Forest, node: Node, below: int) -> str:
+    label = f" {node.label}" if node.label else ""
+    gone = f" (parent {node.parent} is gone)" if _orphan(forest, node) else ""
+    deeper = f" (+{below} below)" if below else ""
+    return f"{db.one_line(forest.title)}:{node.key}{label}{gone}{deeper}"
 
 
 def _roots(forest: Forest, root: str | None) -> list[str]:

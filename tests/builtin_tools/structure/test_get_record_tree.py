@@ -25,9 +25,12 @@ def test_the_outline_follows_parents_in_key_order(tmp_path: Path) -> None:
         "1 children lie deeper; `root` or a larger `depth` shows them.",
     ]
     (artifact,) = result.artifacts
-    assert artifact.label == "page tree"
-    assert artifact.rows[2] == ["2", "4", "Old", "2"]
-    assert all(cell in result.content for row in artifact.rows for cell in row)
+    assert (artifact.type, artifact.label) == ("tree", "page tree")
+    assert artifact.nodes[2:4] == [[2, "page:4 Old (+1 below)"], [1, "page:3 Shop"]]
+    outline = [f"{'  ' * depth}- {text}" for depth, text in artifact.nodes]
+    assert outline == result.content.splitlines()[1:-1]
+    assert result.data is not None
+    assert result.data["rows"][2] == [2, "4", "Old", "2"]
 
 
 def test_a_root_shows_its_own_branch(tmp_path: Path) -> None:
@@ -61,7 +64,8 @@ def test_cycles_and_orphans_are_reported(tmp_path: Path) -> None:
         "1 orphans, their parent is gone: 8",
     ]
     assert "- page:8 Lost (parent 99 is gone)" in result.content
-    keys = [row[1] for row in result.artifacts[0].rows]
+    assert result.data is not None
+    keys = [row[1] for row in result.data["rows"]]
     assert sorted(map(int, keys)) == [1, 2, 3, 4, 5, 6, 7, 8, 10, 11, 12, 13]
 
 
@@ -74,7 +78,7 @@ def test_at_most_two_hundred_records_are_shown(tmp_path: Path) -> None:
 
     result = ask(get_record_tree, sqlite_workspace(tmp_path, script), table="page")
 
-    assert len(result.artifacts[0].rows) == 200
+    assert len(result.artifacts[0].nodes) == 200
     assert "begin with a `root`" in result.content
 
 
