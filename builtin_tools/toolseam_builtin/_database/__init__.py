@@ -16,6 +16,7 @@ if TYPE_CHECKING:
         show_row,
     )
     from toolseam_builtin._database._faults import no_column, no_table, unavailable
+    from toolseam_builtin._database._history import History, find_history
     from toolseam_builtin._database._model import (
         Cell,
         Column,
@@ -34,6 +35,7 @@ _HOMES = {
     "toolseam_builtin._database._answer": "reading_spec",
     "toolseam_builtin._database._cells": "engine_text label_column mask_json show show_row",
     "toolseam_builtin._database._faults": "no_column no_table unavailable",
+    "toolseam_builtin._database._history": "History find_history",
     "toolseam_builtin._database._model": "Cell Column Database Entry Query Scalar Structure Table",
     "toolseam_builtin._database._open": "open_database",
     "toolseam_builtin._page": "Page one_line",
@@ -46,12 +48,14 @@ __all__ = [
     "Column",
     "Database",
     "Entry",
+    "History",
     "Page",
     "Query",
     "Scalar",
     "Structure",
     "Table",
     "engine_text",
+    "find_history",
     "label_column",
     "mask_json",
     "no_column",
