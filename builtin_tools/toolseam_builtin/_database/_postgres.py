@@ -32,20 +32,20 @@ _CONNECT_SECONDS = 5
 _OPTIONS = " ".join(
     f"-c {setting}"
     for setting in (
-        "default_transaction_read_only=on",
         "search_path=pg_catalog",
         "datestyle=ISO",
         "intervalstyle=iso_8601",
         "timezone=UTC",
     )
 )
-_PRIVILEGED = """
+POWERFUL = """
 SELECT EXISTS (
   SELECT FROM pg_roles r WHERE pg_has_role(session_user, r.oid, 'MEMBER')
   AND (r.rolsuper OR r.rolcreaterole OR r.rolcreatedb OR r.rolreplication OR r.rolbypassrls
     OR r.rolname IN ('pg_write_all_data', 'pg_execute_server_program', 'pg_read_server_files',
                      'pg_write_server_files'))
-) OR EXISTS (
+)"""
+_PRIVILEGED = f"""{POWERFUL} OR EXISTS (
   SELECT FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
   WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f')
   AND n.nspname !~ '^pg_' AND n.nspname <> 'information_schema'
@@ -73,7 +73,7 @@ def open_postgres(
     Raises `ToolError` `unavailable` without a server, or, with the reason `privileged_role`, for
     a role that may do more than read.
     """
-    title, connection = _connect(url, deadline)
+    title, connection = connect(url, deadline)
     try:
         return PostgresDatabase(connection, title, gate, deadline, privileged=privileged)
     except BaseException:
@@ -86,6 +86,8 @@ class PostgresDatabase:
 
     dialect = "PostgreSQL"
     default_schema = "public"
+    _ruled_out = _PRIVILEGED
+    _role_wanted = "may do more than read; give workspace.database one that has SELECT only."
 
     def __init__(
         self,
@@ -100,10 +102,9 @@ class PostgresDatabase:
         self._deadline = deadline
         self._title = title
         with self._translated():
-            if not privileged and self._fetch(_PRIVILEGED)[0][0]:
+            if not privileged and self._fetch(self._ruled_out)[0][0]:
                 raise unavailable(
-                    f"The role for {title} may do more than read; give workspace.database one"
-                    " that has SELECT only.",
+                    f"The role for {title} {self._role_wanted}",
                     "privileged_role",
                 )
             self._fetch(_RESTRICT, "view, foreign-table")
@@ -214,7 +215,18 @@ class PostgresDatabase:
         return unavailable(f"PostgreSQL cannot read {name}.")
 
 
-def _connect(url: str, deadline: Deadline) -> tuple[str, psycopg.Connection[tuple[Any, ...]]]:
+def connect(
+    url: str, deadline: Deadline, *, writing: bool = False
+) -> tuple[str, psycopg.Connection[tuple[Any, ...]]]:
+    """Return how answers name a server's database, and a connection whose transaction may begin.
+
+    Args:
+        url: as libpq takes it.
+        deadline: bounds how long connecting may take.
+        writing: the transaction may write, and is as if it were alone.
+
+    Raises `ToolError` `unavailable` without a server.
+    """
     title = "the PostgreSQL database"
     found: psycopg.Connection[tuple[Any, ...]] | None = None
     try:
@@ -222,14 +234,15 @@ def _connect(url: str, deadline: Deadline) -> tuple[str, psycopg.Connection[tupl
         title = f"PostgreSQL on {parts.get('host', 'the default host')}/{parts.get('dbname', '')}"
         found = psycopg.connect(
             url,
-            options=_OPTIONS,
+            options=f"{_OPTIONS} -c default_transaction_read_only={'off' if writing else 'on'}",
             connect_timeout=max(2, min(_CONNECT_SECONDS, int(deadline.left()))),
             tcp_user_timeout=max(1, int(deadline.left() * 1000)),
             application_name="toolseam",
             client_encoding="utf8",
         )
-        found.read_only = True
-        found.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
+        levels = psycopg.IsolationLevel
+        found.read_only = not writing
+        found.isolation_level = levels.SERIALIZABLE if writing else levels.REPEATABLE_READ
     except (psycopg.Error, UnicodeError, ValueError):
         if found is not None:
             found.close()

@@ -7,6 +7,8 @@ import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+import attrs
+
 from toolseam import ErrorCode, ToolError
 from toolseam_builtin._database._cells import FETCH_CHARACTERS
 from toolseam_builtin._database._faults import Deadline, no_table, too_late, unavailable
@@ -29,6 +31,18 @@ _ESTIMATE_SECONDS = 1.0
 _COUNT_SECONDS = 3.0
 
 
+@attrs.frozen
+class Opening:
+    """How a file is opened: the URI's mode, further pragmas, the start of the transaction."""
+
+    mode: str
+    pragmas: tuple[str, ...]
+    begin: str
+
+
+_READING = Opening("ro", ("query_only = ON",), "BEGIN")
+
+
 class SqliteDatabase:
     """One read-only connection to a SQLite file, behind the table gate.
 
@@ -39,12 +53,20 @@ class SqliteDatabase:
     dialect = "SQLite"
     default_schema = "main"
 
-    def __init__(self, path: Path, gate: TableGate, deadline: Deadline) -> None:
+    def __init__(
+        self,
+        path: Path,
+        gate: TableGate,
+        deadline: Deadline,
+        *,
+        guard: Guard | None = None,
+        opening: Opening = _READING,
+    ) -> None:
         self._deadline = deadline
-        self._guard = Guard(deadline)
+        self._guard = Guard(deadline) if guard is None else guard
         self._title = path.name
         with self._translated():
-            self._connection = _connect(path, self._guard)
+            self._connection = _connect(path, self._guard, opening)
         try:
             with self._translated():
                 self._schema = Schema(self._connection, gate)
@@ -190,10 +212,10 @@ def quote(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 
-def _connect(path: Path, guard: Guard) -> sqlite3.Connection:
+def _connect(path: Path, guard: Guard, opening: Opening) -> sqlite3.Connection:
     connection = sqlite3.connect(
         # as_uri() escapes what a file name could use to switch the mode.
-        path.as_uri() + "?mode=ro",
+        path.as_uri() + f"?mode={opening.mode}",
         uri=True,
         timeout=1.0,
         isolation_level=None,
@@ -206,10 +228,10 @@ def _connect(path: Path, guard: Guard) -> sqlite3.Connection:
         connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _CELL_BYTES)
         connection.setlimit(sqlite3.SQLITE_LIMIT_LIKE_PATTERN_LENGTH, _PATTERN_BYTES)
         connection.setlimit(sqlite3.SQLITE_LIMIT_ATTACHED, 0)
-        for pragma in ("query_only = ON", "trusted_schema = OFF", "cell_size_check = ON"):
+        for pragma in (*opening.pragmas, "trusted_schema = OFF", "cell_size_check = ON"):
             connection.execute(f"PRAGMA {pragma}")
         # One snapshot: the number of rows and the rows belong together.
-        connection.execute("BEGIN")
+        connection.execute(opening.begin)
         connection.set_authorizer(guard.authorize)
         connection.set_progress_handler(guard.late, _OPERATIONS)
     except BaseException:
