@@ -48,7 +48,7 @@ class TableGate:
         home = self.default_schema if schema is None else schema
         full = f"{home}.{name}".casefold()
         own = {full, plain} if home == self.default_schema else {full}
-        allowed = not self.allow or _matches(self.allow, *own)
+        allowed = not self.allow or matches(self.allow, *own)
         return allowed and not self.denies(name, home)
 
     def denies(self, name: str, schema: str | None = None) -> bool:
@@ -56,7 +56,7 @@ class TableGate:
         plain = name.casefold()
         home = self.default_schema if schema is None else schema
         full = f"{home}.{name}".casefold()
-        if _matches(self.deny, plain, full):
+        if matches(self.deny, plain, full):
             return True
         return self._protected(name, plain, full) and not self._listed(name, home)
 
@@ -72,7 +72,7 @@ class TableGate:
         return any(_exact(pattern) and pattern.casefold() in own for pattern in self.allow)
 
     def _protected(self, name: str, plain: str, full: str) -> bool:
-        if _matches(self.accounts, plain, full) or is_sensitive_name(name.removesuffix("s")):
+        if matches(self.accounts, plain, full) or is_sensitive_name(name.removesuffix("s")):
             return True
         segments = {segment.casefold() for segment in _SEGMENT.findall(name)}
         return any(
@@ -84,5 +84,6 @@ def _exact(pattern: str) -> bool:
     return _WILD.isdisjoint(pattern)
 
 
-def _matches(patterns: tuple[str, ...], *names: str) -> bool:
+def matches(patterns: tuple[str, ...], *names: str) -> bool:
+    """Tell whether one of the patterns fits one of the folded names."""
     return any(fnmatchcase(name, pattern.casefold()) for pattern in patterns for name in names)

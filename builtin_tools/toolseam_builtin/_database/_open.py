@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
+from toolseam_builtin._database._accounts import AccountsGate
 from toolseam_builtin._database._faults import Deadline, unavailable
 from toolseam_builtin._database._gate import TableGate
 from toolseam_builtin._database._looking import is_sqlite, the_one_database
@@ -32,34 +33,38 @@ _POSTGRES = frozenset(
 
 
 @contextmanager
-def open_database(workspace: Workspace, deadline: float | None = None) -> Generator[Database]:
+def open_database(
+    workspace: Workspace, deadline: float | None = None, *, accounts: str | None = None
+) -> Generator[Database]:
     """Open the workspace's database for reading, and close it afterwards.
 
     Args:
         workspace: names the database, or has one SQLite file in its folder.
         deadline: a moment on the monotonic clock; the database gives up a little earlier, and
             after ten seconds in any case.
+        accounts: the table of people or groups, which is then the only one that may be read.
 
     Raises `ToolError` `unavailable` for what is not configured, not trusted or not readable.
     """
     now = time.monotonic()
     until = now + _SECONDS if deadline is None else min(now + _SECONDS, deadline - _MARGIN)
-    database = _opened(workspace, Deadline(until))
+    database = _opened(workspace, Deadline(until), accounts)
     try:
         yield database
     finally:
         database.close()
 
 
-def _opened(workspace: Workspace, deadline: Deadline) -> Database:
+def _opened(workspace: Workspace, deadline: Deadline, accounts: str | None) -> Database:
     named = workspace.database
     scheme, colon, rest = (named or "").partition("://")
     if named and colon and not named.startswith(_SQLITE):
-        return _server(workspace, scheme.casefold(), rest, deadline)
+        gate = gate_of(workspace, "public", accounts)
+        return _server(workspace, f"{scheme.casefold()}://{rest}", gate, deadline)
     from toolseam_builtin._database._sqlite import SqliteDatabase
 
     path = _file(workspace, (named or "").removeprefix(_SQLITE))
-    return SqliteDatabase(path, gate_of(workspace, "main"), deadline)
+    return SqliteDatabase(path, gate_of(workspace, "main", accounts), deadline)
 
 
 def _file(workspace: Workspace, name: str) -> Path:
@@ -71,13 +76,14 @@ def _file(workspace: Workspace, name: str) -> Path:
     return path
 
 
-def _server(workspace: Workspace, scheme: str, rest: str, deadline: Deadline) -> Database:
+def _server(workspace: Workspace, url: str, gate: TableGate, deadline: Deadline) -> Database:
     if not workspace.trusted:
         raise unavailable(
             "workspace.database is a server, and the workspace is not trusted;"
             " `toolseam trust .` allows it.",
             "untrusted_workspace",
         )
+    scheme, _, rest = url.partition("://")
     if scheme not in _POSTGRES:
         raise unavailable("workspace.database must be SQLite or PostgreSQL.")
     if find_spec("psycopg") is None:
@@ -85,19 +91,25 @@ def _server(workspace: Workspace, scheme: str, rest: str, deadline: Deadline) ->
     from toolseam_builtin._database._postgres import open_postgres
 
     return open_postgres(
-        f"postgresql://{rest}",
-        gate_of(workspace, "public"),
-        deadline,
-        privileged=workspace.allow_privileged_role,
+        f"postgresql://{rest}", gate, deadline, privileged=workspace.allow_privileged_role
     )
 
 
-def gate_of(workspace: Workspace, default_schema: str) -> TableGate:
-    """Return the table gate that operator and workspace make together."""
-    accounts = (workspace.accounts.users, workspace.accounts.groups)
+def gate_of(workspace: Workspace, default_schema: str, accounts: str | None = None) -> TableGate:
+    """Return the table gate that operator and workspace make together.
+
+    Args:
+        workspace: says what is allowed, what is denied, and which tables hold accounts.
+        default_schema: of tables that are named without one.
+        accounts: the table of accounts that alone is to be read.
+    """
+    deny = tuple(workspace.tables_deny)
+    if accounts is not None:
+        return AccountsGate(table=accounts, deny=deny, default_schema=default_schema)
+    named = (workspace.accounts.users, workspace.accounts.groups)
     return TableGate(
         allow=tuple(workspace.tables_allow),
-        deny=tuple(workspace.tables_deny),
-        accounts=tuple(name for name in accounts if name),
+        deny=deny,
+        accounts=tuple(name for name in named if name),
         default_schema=default_schema,
     )
