@@ -7,17 +7,21 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from toolseam.guards._assignments import mask_assignment
+    from toolseam.guards._denied import is_denied_name
     from toolseam.guards._fields import mask_fields
     from toolseam.guards._names import is_sensitive_name
-    from toolseam.guards._paths import READ_LIMIT, FileRead, PathGuard
+    from toolseam.guards._paths import READ_LIMIT, FileLook, FileRead, FolderRead, PathGuard
     from toolseam.guards._secrets import MASK, mask_secrets
     from toolseam.guards._sources import mask_source
 
 _HOME = {
     "MASK": "_secrets",
     "READ_LIMIT": "_paths",
+    "FileLook": "_paths",
     "FileRead": "_paths",
+    "FolderRead": "_paths",
     "PathGuard": "_paths",
+    "is_denied_name": "_denied",
     "is_sensitive_name": "_names",
     "mask_assignment": "_assignments",
     "mask_fields": "_fields",
@@ -28,8 +32,11 @@ _HOME = {
 __all__ = [
     "MASK",
     "READ_LIMIT",
+    "FileLook",
     "FileRead",
+    "FolderRead",
     "PathGuard",
+    "is_denied_name",
     "is_sensitive_name",
     "mask_assignment",
     "mask_fields",

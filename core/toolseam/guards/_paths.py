@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import fnmatch
 import os
-import re
 import stat
 import unicodedata
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,26 +14,21 @@ import attrs
 from toolseam._errors import ErrorCode
 from toolseam._result import ToolError
 from toolseam._text import short
+from toolseam.guards._denied import is_denied_name
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Collection, Generator, Iterator
+    from typing import BinaryIO
 
 READ_LIMIT = 2_000_000
 """The most that one read gives, in bytes."""
 
-_DENIED = (
-    *("*.pem", "*.key", "*.p12", "*.pfx", "*.jks", "*.keystore", "*.kdbx", "*.ppk", "*.asc"),
-    *("*.gpg", "id_rsa*", "id_ed25519*", "id_ecdsa*", "*credential*"),
-    *("*secret*.yml", "*secret*.yaml", "*secret*.json", "*secret*.toml"),
-    *("service-account*.json", "*.tfstate*"),
-    *(".netrc", "_netrc", ".pgpass", ".htpasswd", "auth.json", "kubeconfig"),
-)
-_DENIED_NAME = re.compile("|".join(map(fnmatch.translate, _DENIED)), re.DOTALL)
 _DATABASE_MAGIC = (
     b"SQLite format 3\0",
     *(b"\x37\x7f\x06\x82", b"\x37\x7f\x06\x83"),  # its write-ahead log, in both byte orders
     b"\xd9\xd5\x05\xf9\x20\xa1\x63\xd7",  # its rollback journal
 )
+_MAGIC_BYTES = max(map(len, _DATABASE_MAGIC))
 _OPEN = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
 
 
@@ -55,6 +49,32 @@ class FileRead:
     def complete(self) -> bool:
         """Whether the whole file was read."""
         return len(self.data) >= self.size
+
+
+@attrs.frozen
+class FileLook:
+    """What stands under a name, without a byte of it: stored name, size in bytes, time of change.
+
+    `modified` is in seconds since 1970, UTC; a folder has no size.
+    """
+
+    name: str
+    is_folder: bool
+    size: int
+    modified: float
+
+
+@attrs.frozen
+class FolderRead:
+    """What may be seen in a folder: its stored name, then names of folders and of files, sorted.
+
+    `left_out` counts the entries that are hidden, denied by name, links, or no regular files.
+    """
+
+    name: str
+    folders: tuple[str, ...]
+    files: tuple[str, ...]
+    left_out: int
 
 
 def _real(path: str | os.PathLike[str]) -> Path:
@@ -122,17 +142,59 @@ class PathGuard:
             ToolError: as `resolve`; `not_found` for nothing and for a link to nothing;
                 `invalid_arguments` for a folder.
         """
+        with self.open(name) as (look, file):
+            return FileRead(look.name, file.read(min(limit, READ_LIMIT)), look.size)
+
+    @contextmanager
+    def open(self, name: str) -> Generator[tuple[FileLook, BinaryIO]]:
+        """Open a file to be read piece by piece; it is closed at the end of the block.
+
+        Args:
+            name: as for `resolve`.
+
+        Returns:
+            What stands there, and its bytes as a stream at their beginning.
+
+        Raises:
+            ToolError: as `read`.
+        """
         path = self.resolve(name)
         judged = _look(path, name)
         if stat.S_ISDIR(judged.st_mode):
             raise ToolError(f"{short(name, 200)} is a folder.", ErrorCode.INVALID_ARGUMENTS)
-        if not stat.S_ISREG(judged.st_mode) or judged.st_nlink > 1:
-            raise denied()
+        look = self._looked(path, judged)
         with os.fdopen(open_judged(path, judged, name), "rb") as file:
-            data = file.read(min(limit, READ_LIMIT))
-        if data.startswith(_DATABASE_MAGIC):
-            raise denied()
-        return FileRead(self._name(path), data, judged.st_size)
+            if file.peek(_MAGIC_BYTES).startswith(_DATABASE_MAGIC):
+                raise denied()
+            yield look, file
+
+    def look(self, name: str) -> FileLook:
+        """Look at a file or folder without opening it.
+
+        Args:
+            name: as for `resolve`.
+
+        Raises:
+            ToolError: as `resolve`; `not_found` for nothing and for a link to nothing.
+        """
+        path = self.resolve(name)
+        return self._looked(path, _look(path, name))
+
+    def folder(self, name: str = ".") -> FolderRead:
+        """List one folder.
+
+        Args:
+            name: as for `resolve`.
+
+        Raises:
+            ToolError: as `resolve`; `not_found` for nothing; `invalid_arguments` for a file.
+        """
+        path = self.resolve(name)
+        judged = _look(path, name)
+        if not stat.S_ISDIR(judged.st_mode):
+            raise ToolError(f"{short(name, 200)} is no folder.", ErrorCode.INVALID_ARGUMENTS)
+        folders, files, left_out = self._entries(path, judged)
+        return FolderRead(self._name(path), tuple(folders), tuple(files), left_out)
 
     def walk(self, name: str = ".", *, leave_out: Collection[str] = ()) -> Iterator[str]:
         """Walk the files below a folder, sorted, without following links.
@@ -154,34 +216,60 @@ class PathGuard:
         return iter([self._name(path)])
 
     def _walk(self, folder: Path, leave_out: frozenset[str]) -> Iterator[str]:
-        below = [iter(self._entries(folder))]
+        name = self._name(folder)
+        below = [self._steps("" if name == "." else f"{name}/")]
         while below:
-            entry = next(below[-1], None)
-            if entry is None:
+            step = next(below[-1], None)
+            if step is None:
                 below.pop()
-            elif not entry[1]:
-                yield self._name(entry[0])
-            elif entry[0].name not in leave_out:
-                below.append(iter(self._entries(entry[0])))
+                continue
+            path, segment, is_folder = step
+            if not is_folder:
+                yield path
+            elif segment not in leave_out:
+                below.append(self._steps(f"{path}/"))
 
-    def _entries(self, folder: Path) -> list[tuple[Path, bool]]:
-        """List what may be seen in a folder: path, and whether it is a folder itself."""
+    def _steps(self, prefix: str) -> Iterator[tuple[str, str, bool]]:
+        """Give path, last segment and whether it is a folder, of what is in a folder, sorted."""
+        folder = self.root / prefix
         try:
-            number = open_judged(folder, os.lstat(folder), "")
+            folders, files, _ = self._entries(folder, os.lstat(folder))
         except (ToolError, OSError):
-            return []
+            return iter(())
+        marked = [(name, True) for name in folders] + [(name, False) for name in files]
+        marked.sort()
+        return ((prefix + name, name, is_folder) for name, is_folder in marked)
+
+    def _entries(self, folder: Path, judged: os.stat_result) -> tuple[list[str], list[str], int]:
+        """List what may be seen in a folder: names of folders, of files, how many are left out."""
+        folders: list[str] = []
+        files: list[str] = []
+        seen = 0
+        closed = {path.name for path in self.closed if path.parent == folder}
+        number = open_judged(folder, judged, "")
         try:
             with os.scandir(number) as found:
-                return sorted(
-                    (folder / entry.name, entry.is_dir(follow_symlinks=False))
-                    for entry in found
-                    if not entry.is_symlink()
-                    and (entry.is_dir(follow_symlinks=False) or entry.is_file())
-                    and not _is_denied_name(entry.name)
-                    and not self._is_closed(folder / entry.name)
-                )
+                for entry in found:
+                    seen += 1
+                    name = entry.name
+                    if is_denied_name(name) or name in closed:
+                        continue
+                    if entry.is_file(follow_symlinks=False):
+                        files.append(name)
+                    elif entry.is_dir(follow_symlinks=False):
+                        folders.append(name)
         finally:
             os.close(number)
+        folders.sort()
+        files.sort()
+        return folders, files, seen - len(folders) - len(files)
+
+    def _looked(self, path: Path, judged: os.stat_result) -> FileLook:
+        is_folder = stat.S_ISDIR(judged.st_mode)
+        if not is_folder and (not stat.S_ISREG(judged.st_mode) or judged.st_nlink > 1):
+            raise denied()
+        size = 0 if is_folder else judged.st_size
+        return FileLook(self._name(path), is_folder, size, judged.st_mtime)
 
     def _allows(self, path: Path) -> bool:
         """Tell whether a resolved path is inside and none of its segments is denied."""
@@ -189,7 +277,7 @@ class PathGuard:
             return False
         if self._is_closed(path):
             return False
-        return not any(map(_is_denied_name, path.relative_to(self.root).parts))
+        return not any(map(is_denied_name, path.relative_to(self.root).parts))
 
     def _is_closed(self, path: Path) -> bool:
         return any(path.is_relative_to(closed) for closed in self.closed)
@@ -208,12 +296,6 @@ class PathGuard:
                 exact = found / equal[0] if len(equal) == 1 else exact
             found = exact
         return found
-
-
-def _is_denied_name(name: str) -> bool:
-    """Tell whether a file or folder of this name is hidden, or holds keys or credentials."""
-    folded = name.casefold()
-    return folded.startswith(".") or _DENIED_NAME.match(folded) is not None
 
 
 def _listed(folder: Path) -> list[str]:

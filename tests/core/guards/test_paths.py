@@ -1,7 +1,8 @@
 import os
 import sqlite3
+import time
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 
 from support.links import flipping
 from toolseam import ErrorCode, ToolError
-from toolseam.guards import FileRead, PathGuard
+from toolseam.guards import FileLook, FileRead, FolderRead, PathGuard
 from toolseam.guards._paths import open_judged
 
 CANARY = b"Canary-7"
@@ -161,6 +162,72 @@ def test_walking_refuses_at_once(guard: PathGuard, name: str, code: ErrorCode) -
     assert caught.value.code == code
 
 
+def test_a_folder_is_listed_with_what_may_be_seen(guard: PathGuard, share: Path) -> None:
+    """Folders and files are listed apart and sorted; links and hidden entries are counted only."""
+    (share / "z").mkdir()
+    (share / "a.md").touch()
+
+    assert guard.folder() == FolderRead(".", ("sub", "z"), ("a.md", "note.md"), 4)
+    assert guard.folder("self/sub") == FolderRead("sub", (), ("deep.txt",), 0)
+
+
+@pytest.mark.parametrize(
+    ("name", "code"),
+    [
+        ("note.md", ErrorCode.INVALID_ARGUMENTS),
+        ("none", ErrorCode.NOT_FOUND),
+        ("gone", ErrorCode.NOT_FOUND),
+        ("out", ErrorCode.PERMISSION_DENIED),
+        (".git", ErrorCode.PERMISSION_DENIED),
+    ],
+)
+def test_what_is_no_folder_is_not_listed(guard: PathGuard, name: str, code: ErrorCode) -> None:
+    """A file, nothing and what is denied are refused in the terms of reading."""
+    with pytest.raises(ToolError) as caught:
+        guard.folder(name)
+    assert caught.value.code == code
+
+
+def test_looking_tells_size_and_time(guard: PathGuard, share: Path) -> None:
+    """A look gives the stored name, the size in bytes and the time of the last change."""
+    os.utime(share / "note.md", (5, 5))
+    os.utime(share / "sub", (6, 6))
+
+    assert guard.look("self/note.md") == FileLook("note.md", is_folder=False, size=7, modified=5)
+    assert guard.look("sub") == FileLook("sub", is_folder=True, size=0, modified=6)
+
+
+@pytest.mark.parametrize(
+    ("name", "code"),
+    [
+        *((name, ErrorCode.NOT_FOUND) for name in ("none", "gone")),
+        *((name, ErrorCode.PERMISSION_DENIED) for name in ("out/x.md", "out/none", "pipe", "twin")),
+    ],
+)
+def test_looking_refuses_as_reading_does(
+    guard: PathGuard, share: Path, name: str, code: ErrorCode
+) -> None:
+    """What may not be read is not looked at either."""
+    os.mkfifo(share / "pipe")
+    os.link(share / "sub" / "deep.txt", share / "twin")
+
+    with pytest.raises(ToolError) as caught:
+        guard.look(name)
+    assert (caught.value.code, caught.value.message) == refusal(guard, name)
+    assert caught.value.code == code
+
+
+def test_an_open_file_is_read_piece_by_piece(guard: PathGuard, share: Path) -> None:
+    """A stream begins at the first byte, goes beyond the limit of one read, and is closed."""
+    (share / "large.bin").write_bytes(b"x" * 2_500_000)
+
+    with guard.open("large.bin") as (look, file):
+        sizes = [len(piece) for piece in iter(lambda: file.read(1_000_000), b"")]
+
+    assert (look.name, look.size, sum(sizes)) == ("large.bin", 2_500_000, 2_500_000)
+    assert file.closed
+
+
 def test_a_hard_link_is_denied(guard: PathGuard, share: Path) -> None:
     """A second name may stand for a file outside, so neither name is read."""
     os.link(share.parent / "share-secret" / "x.md", share / "linked.md")
@@ -183,6 +250,7 @@ def test_closed_places_are_denied(share: Path) -> None:
 
     assert refusal(guard, "sub/deep.txt")[0] == ErrorCode.PERMISSION_DENIED
     assert list(guard.walk()) == ["note.md"]
+    assert guard.folder().folders == ()
 
 
 def test_a_pipe_is_denied_without_waiting(guard: PathGuard, share: Path) -> None:
@@ -345,3 +413,78 @@ def test_a_flipping_link_never_leads_out(guard: PathGuard, share: Path) -> None:
                 seen.add(guard.read("flip/x.md").data)
 
     assert seen <= {b"fine"}
+
+
+SEGMENTS = st.sampled_from(
+    [
+        *("", ".", "..", "...", "~", "in", "out", "self", "gone", "sub", "note.md", "x.md"),
+        *("in-secret", "none", ".env", "%2e%2e", "..%2f", "..\\in-secret", "\uff0e\uff0e", ".. "),
+        *("$HOME", "..\u2215in-secret", "a\0b", "x" * 300, "C:", "file:"),
+    ]
+)
+
+
+@pytest.fixture(scope="module")
+def twins(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """Two equal roots, one with secrets beside it and one with nothing."""
+    bases = [tmp_path_factory.mktemp("full"), tmp_path_factory.mktemp("bare")]
+    for base in bases:
+        root = base / "in"
+        (root / "sub").mkdir(parents=True)
+        (root / "note.md").write_bytes(b"fine")
+        (root / "out").symlink_to("../in-secret")
+        (root / "self").symlink_to(".")
+        (root / "gone").symlink_to("nowhere")
+    (bases[0] / "in-secret").mkdir()
+    (bases[0] / "in-secret" / "x.md").write_bytes(CANARY)
+    (bases[0] / "in" / ".env").write_bytes(CANARY)
+    return bases[0], bases[1]
+
+
+def ways(guard: PathGuard) -> list[Callable[[str], object]]:
+    """Return all that a guard can be asked of a name."""
+    return [guard.read, guard.folder, guard.look, lambda name: list(guard.walk(name))]
+
+
+def told(answer: object) -> object:
+    """Return the part of an answer that does not depend on the moment or on hidden files inside."""
+    if isinstance(answer, FileLook):
+        return answer.name, answer.size
+    return (answer.folders, answer.files) if isinstance(answer, FolderRead) else answer
+
+
+@settings(max_examples=200)
+@given(st.lists(SEGMENTS, min_size=1, max_size=7), st.sampled_from(["", "/", "in", "/in-secret"]))
+def test_no_spelling_tells_what_is_outside(
+    twins: tuple[Path, Path], segments: list[str], start: str
+) -> None:
+    """Whatever the spelling, the answer is the same with secrets outside as with nothing there."""
+    answers: list[object] = []
+    for base in twins:
+        guard = PathGuard(base / "in")
+        name = "/".join([f"{base}{start}" if start.startswith("/") else start, *segments])
+        for ask in ways(guard):
+            try:
+                given_out = ask(name)
+            except ToolError as error:
+                refused = error.message.replace(str(base), "")
+                answers.append((error.code, refused.split("\u2026", maxsplit=1)[0]))
+                continue
+            assert CANARY not in str(given_out).encode()
+            answers.append(told(given_out))
+
+    assert answers[: len(answers) // 2] == answers[len(answers) // 2 :]
+
+
+def test_a_large_tree_is_walked_in_little_time(tmp_path: Path) -> None:
+    """Ten thousand files take a small part of what a tool may spend on a hundred thousand."""
+    for number in range(10_000):
+        folder = tmp_path / f"{number // 100:03}"
+        folder.mkdir(exist_ok=True)
+        os.close(os.open(folder / f"{number}.jpg", os.O_CREAT))
+
+    begin = time.process_time()
+    walked = sum(1 for _ in PathGuard(tmp_path).walk())
+
+    assert walked == 10_000
+    assert time.process_time() - begin < 0.3
