@@ -145,15 +145,7 @@ def _show(result: ToolResult, *, artifacts: bool) -> None:
 
 def show_artifact(artifact: ToolArtifact, width: int | None) -> None:
     """Draw one artifact below the content."""
-    import json
-
-    from toolseam import ArtifactType
-    from toolseam.cli._table import table
+    from toolseam.cli._drawing import drawn
 
     say("\n", paint(artifact.label, "bold", "cyan"))
-    if artifact.type is ArtifactType.TABLE:
-        say(table(artifact.columns, artifact.rows, width=width))
-    elif artifact.type is ArtifactType.TEXT:
-        say(artifact.text)
-    else:
-        say(json.dumps(artifact.data.value, indent=2))
+    say(drawn(artifact, width))

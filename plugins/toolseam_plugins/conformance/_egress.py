@@ -95,7 +95,8 @@ def _make(tools: Sequence[object]) -> Host:
 
 @contextlib.contextmanager
 def _planted(make: Make) -> Generator[Traffic]:
-    places = ("data", "metadata", "artifact_table", "artifact_text", "artifact_label")
+    shapes = ("table", "text", "tree", "key_value", "code", "label")
+    places = ("data", "metadata", *(f"artifact_{shape}" for shape in shapes))
     failing = ("failure_metadata", "exception", "look_alike", "settings", "environment")
     birds = {place: canary(place) for place in (*places, *failing)}
     os.environ[_VARIABLE] = birds["environment"].text
@@ -116,8 +117,12 @@ def _plugin(name: str, birds: dict[str, Canary]) -> object:
     def fine(arguments: Any) -> ToolResult:  # noqa: ANN401, ARG001
         table = ToolArtifact.table(said["artifact_label"], ["cell"], [[said["artifact_table"]]])
         text = ToolArtifact.text("text", said["artifact_text"])
+        tree = ToolArtifact.tree("tree", [(0, said["artifact_tree"])])
+        items = ToolArtifact.key_value("items", {"key": said["artifact_key_value"]})
+        code = ToolArtifact.code("code", [said["artifact_code"]])
         data, metadata = {"data": said["data"]}, {"metadata": said["metadata"]}
-        return ToolResult.text("fine", table, text, data=data, metadata=metadata)
+        shown = (table, text, tree, items, code)
+        return ToolResult.text("fine", *shown, data=data, metadata=metadata)
 
     def failing(arguments: Any) -> ToolResult:  # noqa: ANN401, ARG001
         metadata = {"remote": said["failure_metadata"]}

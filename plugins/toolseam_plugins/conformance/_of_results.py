@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from itertools import chain
 from typing import TYPE_CHECKING, cast
 
 from toolseam import ContractViolation, ErrorCode, ToolError, ToolResult
 from toolseam_plugins.conformance._model import Check, Failed, Level
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
+    from toolseam import ToolArtifact
     from toolseam_plugins.conformance._subject import Outcome, Subject
 
 MESSAGE_BYTES = 2_000
@@ -245,15 +247,26 @@ def _cells_in_content(subject: Subject) -> None:
         seen = "" if outcome.result is None else outcome.result.content
         told = _squeezed(result.content) + _squeezed(seen)
         for artifact in result.artifacts:
-            if artifact.type != "table" or not artifact.data:
-                continue
-            for row in artifact.rows:
-                for cell in row:
-                    if _squeezed(cell) not in told:
-                        return f"the cell {cell[:80]!r} of {artifact.label!r} is not in the content"
+            for cell in _cells(artifact):
+                if _squeezed(cell) not in told:
+                    return f"the cell {cell[:80]!r} of {artifact.label!r} is not in the content"
         return None
 
     subject.judge_each(subject.outcomes, judge)
+
+
+def _cells(artifact: ToolArtifact) -> Iterator[str]:
+    """Give what an artifact shows to people, piece by piece; a text is one as a whole."""
+    if not artifact.data:
+        return
+    if artifact.type == "table":
+        yield from chain.from_iterable(artifact.rows)
+    elif artifact.type == "key_value":
+        yield from chain.from_iterable(artifact.items)
+    elif artifact.type == "tree":
+        yield from (text for _, text in artifact.nodes)
+    elif artifact.type == "code":
+        yield from artifact.lines
 
 
 def _squeezed(text: str) -> str:
@@ -455,7 +468,7 @@ CHECKS: tuple[Check[Subject], ...] = (
         slug="cells-in-content",
         level=Level.SHOULD,
         clause="§1",
-        title="Every cell of a table artifact occurs in the content.",
+        title="Every cell, node, item and line of an artifact occurs in the content.",
         why="The provider reads the content alone; a person must not see more than the model.",
         mend="Write the same cells into the content, or show fewer of them.",
         applies=uncalled,

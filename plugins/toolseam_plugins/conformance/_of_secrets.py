@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
+from toolseam import DataClass
 from toolseam.guards import is_sensitive_name
 from toolseam.testing import Canary, canary
 from toolseam_plugins.conformance._model import Check, Failed, Level, NotApplicable
@@ -165,6 +166,18 @@ def _unsettled(subject: Subject) -> str | None:
     return uncalled(subject) or (None if subject.samples else "no examples were given")
 
 
+def _raw(subject: Subject) -> str | None:
+    """Tell why a tool may show what the environment holds: an operator has to want it."""
+    unsettled = _unsettled(subject)
+    if unsettled:
+        return unsettled
+    spec = subject.spec
+    declared = spec.data_class is DataClass.SECRET_ADJACENT and spec.requires_admin
+    if declared and not spec.enabled_by_default:
+        return "it is off by default, for admins, and declared secret_adjacent"
+    return None
+
+
 CHECKS: tuple[Check[Subject], ...] = (
     Check(
         slug="environment-secrets-stay",
@@ -173,7 +186,7 @@ CHECKS: tuple[Check[Subject], ...] = (
         title="A secret of the environment shows up in no channel, the log included.",
         why="Content goes to the provider, and everything else into trace and audit.",
         mend="Name the variables that are shown; `mask_fields` and `mask_secrets` are in guards.",
-        applies=_unsettled,
+        applies=_raw,
         run=_environment_stays,
     ),
     Check(

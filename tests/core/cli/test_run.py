@@ -7,9 +7,24 @@ from pathlib import Path
 import pytest
 
 from support.commands import MODULE, SCRIPT, documented, on_terminal, toolseam
+from support.dist_info import tools, write_dist
 from support.lab import Lab
 
 RUN = documented("run")
+SHAPES = """
+from toolseam import ToolArtifact, ToolResult, tool
+
+
+@tool(effect="read_only", data_class="public_content")
+def shapes() -> ToolResult:
+    \"\"\"Show one artifact of each shape.\"\"\"
+    return ToolResult.text(
+        "shown",
+        ToolArtifact.tree("pages", [(0, "home"), (1, "visit"), (0, "start")]),
+        ToolArtifact.key_value("status", {"zone": "Etc/UTC\\nup"}),
+        ToolArtifact.code("a.py", ["if x:", "\\traise"], first_line=9, marked=[10]),
+    )
+"""
 
 
 def test_content_goes_to_standard_output_alone(workspace: Path) -> None:
@@ -32,6 +47,35 @@ def test_artifacts_follow_on_request(workspace: Path) -> None:
         "──  ────────────",
         "1   Kind of Blue",
         "2   Größenwahn",
+    ]
+
+
+def test_each_shape_is_drawn(tmp_path: Path) -> None:
+    """A tree is indented, items stand in two columns, code is numbered and marked."""
+    (tmp_path / "acme_shapes.py").write_text(SHAPES)
+    write_dist(tmp_path, "acme_shapes", points=tools(shapes="acme_shapes:shapes"))
+    environ = {"PYTHONPATH": str(tmp_path), "XDG_CONFIG_HOME": str(tmp_path / "config")}
+    (tmp_path / "empty").mkdir()
+    toolseam("trust", "acme-shapes", cwd=tmp_path / "empty", environ=environ)
+
+    ran = toolseam("run", "shapes", "--artifacts", cwd=tmp_path / "empty", environ=environ)
+
+    assert ran.out.splitlines() == [
+        "shown",
+        "",
+        "pages",
+        "- home",
+        "  - visit",
+        "- start",
+        "",
+        "status",
+        "key   value",
+        "────  ──────────",
+        "zone  Etc/UTC␊up",
+        "",
+        "a.py",
+        "   9 | if x:",
+        "> 10 | ␉raise",
     ]
 
 

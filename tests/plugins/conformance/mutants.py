@@ -289,6 +289,9 @@ RESULTS = (
         Plugin(answers(ToolResult.error("[Errno 13] Permission denied: 'file'"))),
     ),
     Mutant("cells-in-content", Plugin(shows(ToolArtifact.table("Pay", ["sum"], [["4711"]])))),
+    Mutant("cells-in-content", Plugin(shows(ToolArtifact.tree("Pay", [(0, "4711")])))),
+    Mutant("cells-in-content", Plugin(shows(ToolArtifact.key_value("Pay", {"sum": 4711})))),
+    Mutant("cells-in-content", Plugin(shows(ToolArtifact.code("pay.py", ["pay = 4711"])))),
 )
 
 # -- what it does ----------------------------------------------------------------------------------
@@ -493,8 +496,23 @@ def raises_settings(arguments: Any, context: Any) -> ToolResult:
     raise ToolError("No login.") from ValueError(f"login with {context.settings.password}")
 
 
+raw = Plugin(
+    tells_environment,
+    data_class="secret_adjacent",
+    requires_admin=True,
+    enabled_by_default=False,
+)
+
 SECRETS = (
     Mutant("environment-secrets-stay", Plugin(tells_environment)),
+    Mutant(
+        "environment-secrets-stay",
+        Plugin(tells_environment, data_class="secret_adjacent", requires_admin=True),
+    ),
+    Mutant(
+        "environment-secrets-stay",
+        Plugin(tells_environment, requires_admin=True, enabled_by_default=False),
+    ),
     Mutant("settings-secrets-stay", Plugin(tells_settings, settings=Settings)),
     Mutant("exceptions-carry-no-secret", Plugin(raises_settings, settings=Settings)),
 )

@@ -6,6 +6,7 @@ from toolseam_plugins.conformance._egress import SINKS
 
 PLACES = {
     *("data", "metadata", "artifact_table", "artifact_text", "artifact_label"),
+    *("artifact_tree", "artifact_key_value", "artifact_code"),
     *("failure_metadata", "exception", "look_alike", "settings", "environment"),
 }
 NAMES = {"call_wire", "acall_wire", "rendered", "specifications", "shown", "log"}

@@ -10,7 +10,7 @@ import pytest
 
 from plugins.conformance import good
 from plugins.conformance.broken_hosts import HOSTS
-from plugins.conformance.mutants import MODULES, MUTANTS, Mutant
+from plugins.conformance.mutants import MODULES, MUTANTS, Mutant, raw
 from support.dist_info import tools, write_dist
 from toolseam_plugins.conformance import (
     ALL_CHECKS,
@@ -107,6 +107,15 @@ def test_tools_known_at_run_time_pass() -> None:
 
     assert broken(found) == {}
     assert {result.tool for result in found} == {"ladder", "lamp"}
+
+
+def test_a_tool_that_is_declared_to_show_secrets_may() -> None:
+    """One that is off by default, for admins and secret_adjacent is not asked to hide them."""
+    found = check_tool(raw)
+
+    assert broken(found) == {}
+    (asked,) = [result for result in found if result.slug == "environment-secrets-stay"]
+    assert asked.status is Status.NOT_APPLICABLE
 
 
 def test_the_builtins_pass(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,6 +13,7 @@ from toolseam.cli._consent import told
 from toolseam.cli._demo._files import DATABASE
 from toolseam.cli._demo._page import answered, called, prose, scene, side_by_side, width
 from toolseam.cli._demo._tools import RenamePage, TideTable
+from toolseam.cli._drawing import drawn
 from toolseam.cli._table import table
 from toolseam.cli._terminal import paint, say
 
@@ -114,7 +115,7 @@ def _kept(step: Step) -> str:
     parts: list[str] = []
     for artifact in step.artifacts:
         parts.append(f"artifact: {artifact.label}")
-        parts += table(artifact.columns, artifact.rows, width=None).splitlines()
+        parts += drawn(artifact, None).splitlines()
     parts += ["", "data:", json.dumps(None if step.data is None else step.data.value)]
     return "\n".join(parts)
 
