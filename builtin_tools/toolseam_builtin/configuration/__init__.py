@@ -1,0 +1,1 @@
+"""Tools that tell how an application is configured."""
