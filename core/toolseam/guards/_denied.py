@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-_BEGINNINGS = (".", "id_rsa", "id_ed25519", "id_ecdsa")
+_BEGINNINGS = ("id_rsa", "id_ed25519", "id_ecdsa")
 _ENDINGS = (
     *(".pem", ".key", ".p12", ".pfx", ".jks", ".keystore"),
     *(".kdbx", ".ppk", ".asc", ".gpg"),
 )
 _PARTS = ("credential", ".tfstate")
-_WHOLE = frozenset({"_netrc", "auth.json", "kubeconfig"})
+_WHOLE = frozenset({"_netrc", ".netrc", ".pgpass", ".htpasswd", "auth.json", "kubeconfig"})
 _SECRETS = (".yml", ".yaml", ".json", ".toml")
 
 
@@ -18,9 +18,18 @@ def is_denied_name(name: str) -> bool:
     Args:
         name: one segment of a path, in any case.
     """
+    return name.startswith(".") or holds_keys(name)
+
+
+def holds_keys(name: str) -> bool:
+    """Tell whether a file or folder of this name holds keys or credentials, hidden or not.
+
+    Args:
+        name: one segment of a path, in any case.
+    """
     folded = name.casefold()
     return (
-        folded.startswith(_BEGINNINGS)
+        folded.lstrip(".").startswith(_BEGINNINGS)
         or folded.endswith(_ENDINGS)
         or folded in _WHOLE
         or any(part in folded for part in _PARTS)

@@ -14,7 +14,7 @@ import attrs
 from toolseam._errors import ErrorCode
 from toolseam._result import ToolError
 from toolseam._text import short
-from toolseam.guards._denied import is_denied_name
+from toolseam.guards._denied import holds_keys, is_denied_name
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Generator, Iterator
@@ -85,6 +85,10 @@ def _all_real(paths: Collection[str | os.PathLike[str]]) -> tuple[Path, ...]:
     return tuple(map(_real, paths))
 
 
+def _normal(names: Collection[str]) -> frozenset[str]:
+    return frozenset(map(os.path.normpath, names))
+
+
 @attrs.frozen
 class PathGuard:
     """Gives out files below one folder, and no others.
@@ -97,10 +101,13 @@ class PathGuard:
     Args:
         root: the folder.
         closed: files and folders below it that are nobody's business, such as the audit store.
+        named: names of hidden files, relative to the root, that may be read all the same, such as
+            ``.env``. Key material stays denied, and so does a link to a hidden file.
     """
 
     root: Path = attrs.field(converter=_real)
     closed: tuple[Path, ...] = attrs.field(default=(), converter=_all_real)
+    named: frozenset[str] = attrs.field(default=frozenset(), converter=_normal)
 
     def resolve(self, name: str) -> Path:
         """Judge a name, whether or not something stands there.
@@ -277,7 +284,9 @@ class PathGuard:
             return False
         if self._is_closed(path):
             return False
-        return not any(map(is_denied_name, path.relative_to(self.root).parts))
+        below = path.relative_to(self.root)
+        denies = holds_keys if below.as_posix() in self.named else is_denied_name
+        return not any(map(denies, below.parts))
 
     def _is_closed(self, path: Path) -> bool:
         return any(path.is_relative_to(closed) for closed in self.closed)

@@ -253,6 +253,41 @@ def test_closed_places_are_denied(share: Path) -> None:
     assert guard.folder().folders == ()
 
 
+def test_a_hidden_file_is_read_where_it_is_named(share: Path) -> None:
+    """Exactly the named files are read, whatever their segments; what lies beside stays hidden."""
+    (share / ".conf").mkdir()
+    for name in (".conf/site.toml", ".conf/other.toml", ".env.local"):
+        (share / name).write_bytes(b"x")
+
+    named = PathGuard(share, named={".env", "./.conf/site.toml", ".none"})
+
+    assert named.read(".env").data == CANARY
+    assert named.read("self/.conf/../.conf/site.toml").name == ".conf/site.toml"
+    assert refusal(named, ".none")[0] == ErrorCode.NOT_FOUND
+    for name in (".conf/other.toml", ".env.local", ".conf"):
+        assert refusal(named, name)[0] == ErrorCode.PERMISSION_DENIED
+
+
+@pytest.mark.parametrize(
+    "name", [".netrc", ".pgpass", ".id_rsa", ".id_rsa.pub", "x.pem", ".aws/credentials", "out/x.md"]
+)
+def test_naming_opens_no_keys_and_nothing_outside(share: Path, name: str) -> None:
+    """Keys and credentials stay denied whoever names them, and so does what is outside."""
+    (share / name).parent.mkdir(exist_ok=True)
+    (share / name).write_bytes(CANARY)
+
+    assert refusal(PathGuard(share, named={name}), name)[0] == ErrorCode.PERMISSION_DENIED
+
+
+def test_a_named_link_to_a_hidden_file_is_denied(share: Path) -> None:
+    """What counts is where a link leads: the name of a link opens nothing hidden."""
+    (share / ".settings").symlink_to(".env")
+
+    code, _ = refusal(PathGuard(share, named={".settings"}), ".settings")
+
+    assert code == ErrorCode.PERMISSION_DENIED
+
+
 def test_a_pipe_is_denied_without_waiting(guard: PathGuard, share: Path) -> None:
     """What is no regular file is refused, and opening it never waits."""
     os.mkfifo(share / "pipe")
