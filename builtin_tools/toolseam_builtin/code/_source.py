@@ -15,6 +15,21 @@ _MARKS = (
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
 _LINE_END = re.compile(r"\r\n?")
+_LANGUAGES = {
+    **dict.fromkeys(("py", "pyi", "pyw"), "python"),
+    **dict.fromkeys(("js", "mjs", "cjs", "jsx"), "javascript"),
+    **dict.fromkeys(("ts", "tsx", "mts"), "typescript"),
+    **dict.fromkeys(("html", "htm", "jinja", "j2"), "html"),
+    **dict.fromkeys(("yaml", "yml"), "yaml"),
+    **dict.fromkeys(("ini", "cfg", "conf"), "ini"),
+    **dict.fromkeys(("sh", "bash"), "shell"),
+    **dict.fromkeys(("c", "h"), "c"),
+    **{name: name for name in ("css", "go", "java", "json", "php", "sql", "toml", "xml")},
+    "md": "markdown",
+    "rb": "ruby",
+    "rs": "rust",
+}
+"""Suffix to the name by which highlighters know the language."""
 
 
 @attrs.frozen
@@ -30,6 +45,11 @@ class Source:
     size: int
     complete: bool
     exact: bool
+
+    @property
+    def language(self) -> str:
+        """The language that the suffix tells, or nothing."""
+        return _LANGUAGES.get(self.name.rpartition(".")[2].casefold(), "")
 
 
 def read_lines(guard: PathGuard, name: str) -> Source | None:

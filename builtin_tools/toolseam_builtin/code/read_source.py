@@ -78,7 +78,7 @@ def compose(source: Source, first: int, limit: int) -> Answer:
     for number, line in enumerate(source.lines[first - 1 : first - 1 + limit], first):
         shown = excerpt(line, _LINE_CHARACTERS)
         numbered = f"{number:>{width}} | {shown}"
-        if not page.take([numbered], [numbered], [number, shown]):
+        if not page.take([numbered], [str(number), shown], [number, shown]):
             break
     total = len(source.lines)
     last = first + len(page.lines) - 1
@@ -104,5 +104,7 @@ def compose(source: Source, first: int, limit: int) -> Answer:
         "columns": ["line", "text"],
         "rows": page.rows,
     }
-    excerpts = (ToolArtifact.text(source.name, "\n".join(page.lines)),) if page.lines else ()
-    return Answer("\n".join([heading, *page.lines, *notes]), excerpts, data)
+    texts = [text for _, text in page.cells]
+    code = ToolArtifact.code(source.name, texts, first_line=first, language=source.language)
+    artifacts = (code,) if page.lines else ()
+    return Answer("\n".join([heading, *page.lines, *notes]), artifacts, data)

@@ -25,12 +25,17 @@ def test_lines_are_numbered_and_counted(workspace: Workspace) -> None:
     ]
 
 
-def test_text_artifact_and_data_say_the_same(workspace: Workspace) -> None:
-    """The artifact holds the numbered lines, the data the same facts typed."""
+def test_code_and_data_say_the_same(workspace: Workspace) -> None:
+    """The code holds the lines, their first number and the language, the data the same typed."""
     result = read(workspace, "app/models.py", lines=3)
 
     assert [artifact.label for artifact in result.artifacts] == ["app/models.py"]
-    assert result.artifacts[0].text in result.content
+    assert result.artifacts[0].data.value == {
+        "language": "python",
+        "first_line": 1,
+        "lines": ["import os", "", ""],
+        "marked": [],
+    }
     assert result.data == {
         "path": "app/models.py",
         "total_lines": 8,
@@ -70,7 +75,7 @@ def test_secrets_are_masked_by_name_and_by_shape(workspace: Workspace) -> None:
     """Assigned secrets and credentials in URLs reach no channel (H46)."""
     result = read(workspace, "app/settings.py")
 
-    everything = f"{result.content}{result.artifacts[0].text}{result.data}"
+    everything = f"{result.content}{result.artifacts[0].lines}{result.data}"
     assert "Aster-9" not in everything
     assert "Tulip-77" not in everything
     assert "2 | SECRET_KEY = [masked]" in result.content
