@@ -6,7 +6,9 @@ from typing import Literal, TypeAlias
 
 import attrs
 
-Unit: TypeAlias = Literal["times", "share", "us", "ms", "KiB", "count"]
+from benchmarks.size_questions import QUESTIONS
+
+Unit: TypeAlias = Literal["times", "share", "us", "ms", "s", "KiB", "MB", "count"]
 
 
 @attrs.frozen
@@ -97,6 +99,8 @@ BARS = (
     Bar("registration.time", "registering one tool", 0.3, None, "ms"),
     Bar("registration.memory", "memory of one registered tool", 4, None, "KiB"),
     Bar("registration.early", "tools of 46 built before first use", 0, None, "count"),
+    *(Bar(f"sizes.{tool}", f"`{tool}` on real sizes", 2, None, "s") for tool in QUESTIONS),
+    Bar("sizes.memory", "the most memory that one of them took", 300, None, "MB"),
 )
 GROUPS = tuple(dict.fromkeys(bar.group for bar in BARS))
 
