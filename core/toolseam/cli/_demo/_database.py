@@ -49,7 +49,14 @@ CREATE TABLE users (
   id INTEGER PRIMARY KEY,
   name TEXT NOT NULL,
   email TEXT NOT NULL,
-  password_hash TEXT NOT NULL
+  password_hash TEXT NOT NULL,
+  is_admin INTEGER NOT NULL DEFAULT 0,
+  last_login TEXT
+);
+CREATE TABLE teams (
+  id INTEGER PRIMARY KEY,
+  name TEXT NOT NULL,
+  description TEXT NOT NULL
 );
 CREATE VIEW published AS SELECT id, title, slug, language FROM pages WHERE NOT draft;
 """
@@ -83,8 +90,12 @@ _EVENTS = (
     ("Charts: the opening", "2026-09-12T18:00:00+02:00", "14,00", 7),
 )
 _USERS = (
-    ("Ada", "ada@museum.example", "made-up-hash-1"),
-    ("Grace", "grace@museum.example", "made-up-hash-2"),
+    ("Ada", "ada@museum.example", "made-up-hash-1", 1, "2026-03-15T09:12:44+01:00"),
+    ("Grace", "grace@museum.example", "made-up-hash-2", 0, None),
+)
+_TEAMS = (
+    ("editors", "Write pages and events."),
+    ("front desk", "Sell tickets, see bookings."),
 )
 _WRITTEN = "2026-03-15T10:00:00+01:00"
 
@@ -109,5 +120,8 @@ def write_database(file: Path) -> None:
             "INSERT INTO events (title, starts_at, price, page_id) VALUES (?, ?, ?, ?)", _EVENTS
         )
         connection.executemany(
-            "INSERT INTO users (name, email, password_hash) VALUES (?, ?, ?)", _USERS
+            "INSERT INTO users (name, email, password_hash, is_admin, last_login)"
+            " VALUES (?, ?, ?, ?, ?)",
+            _USERS,
         )
+        connection.executemany("INSERT INTO teams (name, description) VALUES (?, ?)", _TEAMS)

@@ -162,6 +162,7 @@ files = ["path"]
 
 [workspace.accounts]
 users = "users"
+groups = "teams"
 """,
     "app/__init__.py": '"""The web site of the Harbour Museum."""\n',
     "app/web.py": _WEB,

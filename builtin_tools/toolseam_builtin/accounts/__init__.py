@@ -1,0 +1,1 @@
+"""Tools that list who has an account."""

@@ -1,0 +1,181 @@
+"""People or groups of one source, a page of them, and the one way to say them."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Annotated
+
+import attrs
+
+from toolseam import Arg, DataClass, ErrorCode, ToolArtifact, ToolError, ToolSpec
+from toolseam_builtin._answer import Answer, admin_spec
+from toolseam_builtin._page import Page, one_line
+from toolseam_builtin.workspace import Workspace
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from toolseam import ToolContext
+
+    Row = list[tuple[str, object]]
+    """The cells of one account: each as text, and as a value."""
+
+_SECONDS = 1.2
+
+
+@attrs.frozen
+class Wanted:
+    """What every accounts tool is asked."""
+
+    filter: Annotated[
+        str | None, Arg("Only accounts whose answer holds this, whatever the case.", max_length=200)
+    ] = None
+    limit: Annotated[int, Arg("How many at most.", ge=1, le=100)] = 20
+    offset: Annotated[int, Arg("How many to pass over.", ge=0, le=1_000_000)] = 0
+
+
+@attrs.frozen
+class Accounts:
+    """A page of accounts.
+
+    Args:
+        source: where they are from, for the heading.
+        title: what stands before the key of an account: the table, or a word.
+        key: how many of the columns, the first ones, are the key.
+        columns: the headings.
+        rows: the accounts that are shown.
+        total: how many there are, or match the filter; `None` where that is not known.
+        searched: through how many of them a filter looked, if not through all.
+        notes: what else is to be said.
+    """
+
+    source: str
+    title: str
+    key: int
+    columns: tuple[str, ...]
+    rows: list[Row]
+    total: int | None
+    searched: int | None = None
+    notes: tuple[str, ...] = ()
+
+
+def accounts_spec(
+    name: str, parameters: type, description: str, *, enabled_by_default: bool = True
+) -> ToolSpec:
+    """Return the specification of an accounts tool."""
+    return admin_spec(
+        name,
+        group="accounts",
+        data_class=DataClass.SECRET_ADJACENT,
+        parameters=parameters,
+        description=description,
+        settings=Workspace,
+        enabled_by_default=enabled_by_default,
+    )
+
+
+def tell(
+    what: str,
+    wanted: Wanted,
+    context: ToolContext,
+    known: str | None,
+    system: Callable[[Wanted, float | None], Accounts],
+) -> Answer:
+    """Look where the workspace says that the accounts are, and say what is there.
+
+    Args:
+        what: `users` or `groups`, as `[workspace.accounts]` calls them.
+        wanted: the page and the filter.
+        context: of the call.
+        known: the harmless columns of a table; `None` are all that are not sensitive.
+        system: asks the operating system, where the workspace names no table.
+
+    Raises `ToolError` for a filter that is blank, and for a source that cannot be read.
+    """
+    if wanted.filter is not None and not wanted.filter.strip():
+        raise ToolError("The filter is blank.", ErrorCode.INVALID_ARGUMENTS)
+    workspace: Workspace = context.settings
+    if getattr(workspace.accounts, what):
+        from toolseam_builtin.accounts._tables import from_table
+
+        found = from_table(workspace, what, wanted, known, context.deadline)
+    else:
+        found = system(wanted, context.deadline)
+    return compose(found, wanted, what)
+
+
+def search(
+    chunks: Iterator[list[Row]], wanted: Wanted, deadline: float | None
+) -> tuple[list[Row], int, int | None]:
+    """Return the wanted page of what matches, how many match, through how many it looked.
+
+    The last is `None` if it looked through all; it stops after about a second.
+
+    Args:
+        chunks: all accounts, in order.
+        wanted: the filter sees only what an answer shows.
+        deadline: a moment on the monotonic clock.
+    """
+    folded = (wanted.filter or "").casefold()
+    until = min(time.monotonic() + _SECONDS, (deadline or float("inf")) - _SECONDS / 4)
+    found: list[Row] = []
+    matching = seen = 0
+    for chunk in chunks:
+        for row in chunk:
+            if any(folded in text.casefold() for text, _ in row):
+                if wanted.offset <= matching < wanted.offset + wanted.limit:
+                    found.append(row)
+                matching += 1
+        seen += len(chunk)
+        if time.monotonic() > until:
+            return found, matching, seen
+    return found, matching, None
+
+
+def compose(accounts: Accounts, wanted: Wanted, what: str) -> Answer:
+    """Say the accounts as text, table and data, in one pass over the same cells.
+
+    Args:
+        accounts: what was found.
+        wanted: what was asked for.
+        what: a word for several of them.
+    """
+    page = Page()
+    for number, row in enumerate(accounts.rows, wanted.offset + 1):
+        key = ",".join(text for text, _ in row[: accounts.key])
+        fields = zip(accounts.columns[accounts.key :], row[accounts.key :], strict=True)
+        lines = [f"- {one_line(accounts.title)}{f':{key}' if key else f' #{number}'}"]
+        lines += [f"  {one_line(name)}: {text}" for name, (text, _) in fields]
+        if not page.take(lines, [text for text, _ in row], [value for _, value in row]):
+            break
+    count = len(page.cells)
+    following = wanted.offset + count
+    more = count < len(accounts.rows) or following < (accounts.total or 0)
+    more = more or (accounts.total is None and count == wanted.limit)
+    lines = [_heading(accounts, wanted, what, count), *page.lines]
+    if accounts.searched is not None:
+        lines.append(
+            f"The filter looked through the first {accounts.searched:,} {what} and was stopped by"
+            " its time budget; those behind them are reached by `offset` without a filter."
+        )
+    if more:
+        lines.append(f"More with offset={following}.")
+    data: dict[str, object] = {
+        "source": accounts.source,
+        "total": accounts.total,
+        "searched": accounts.searched,
+        "offset": wanted.offset,
+        "next_offset": following if more else None,
+        "columns": list(accounts.columns),
+        "rows": page.rows,
+    }
+    table = ToolArtifact.table(what, accounts.columns, page.cells, fit=True)
+    return Answer("\n".join([*lines, *accounts.notes]), (table,), data)
+
+
+def _heading(accounts: Accounts, wanted: Wanted, what: str, count: int) -> str:
+    number = "an uncounted number of" if accounts.total is None else f"{accounts.total:,}"
+    holding = "" if wanted.filter is None else f" with {wanted.filter!r}"
+    first = wanted.offset + 1
+    shown = f"shown {first:,} to {first + count - 1:,}" if count else "none shown"
+    return one_line(f"{accounts.source}: {number} {what}{holding}, {shown}.")
