@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import attrs
 
-from toolseam import Arg, DataClass, ErrorCode, ToolError
+from toolseam import Arg, DataClass, ErrorCode, ToolError, Zone
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -56,11 +56,31 @@ class IndexSettings:
     columns: Annotated[tuple[str, ...], Arg("Columns as `table.column`.")] = ()
 
 
+@attrs.frozen
+class HostSettings:
+    """`[plugins.toolseam.hosts."<name>"]`: a host that may be probed; the operator's word alone."""
+
+    zone: Annotated[Zone, Arg("Where the host stands: who sees what it is asked.")] = (
+        Zone.EXTERNAL_GLOBAL
+    )
+    private: Annotated[bool, Arg("It may be in a private network, or this machine.")] = False
+    ports: Annotated[
+        tuple[int, ...], Arg("Ports that may be asked, if others than 80 for http and 443.")
+    ] = ()
+    authorities: Annotated[
+        str | None, Arg("A PEM file of authorities that may sign the host's certificate too.")
+    ] = None
+
+
 def _no_tables() -> dict[str, TableSettings]:
     return {}
 
 
 def _no_storages() -> dict[str, str]:
+    return {}
+
+
+def _no_hosts() -> dict[str, HostSettings]:
     return {}
 
 
@@ -82,6 +102,7 @@ class Workspace:
         tables_deny: everybody's `[tables] deny`.
         allow_privileged_role: the operator insists on a PostgreSQL role that may do more than
             read.
+        hosts: what `probe_url` may reach, by name or address; none by default.
     """
 
     database: Annotated[str | None, Arg("Path or address of the database.")] = None
@@ -94,6 +115,13 @@ class Workspace:
     settings_layers: Annotated[tuple[str, ...], Arg("Settings files, the weakest first.")] = ()
     templates: Annotated[tuple[str, ...], Arg("Template folders in loader order.")] = ()
     web_app: Annotated[str | None, Arg("`module:object` of the web application.")] = None
+    web_routes: Annotated[
+        str | None,
+        Arg("`module:object` of pairs (pattern, endpoint), if the application lists no routes."),
+    ] = None
+    web_hosts: Annotated[
+        tuple[str, ...], Arg("Names by which the web application is reached.")
+    ] = ()
     scheduler: Annotated[str | None, Arg("`module:object` of the scheduler, or a file.")] = None
     index: IndexSettings = IndexSettings()
     tables: dict[str, TableSettings] = attrs.field(factory=_no_tables)
@@ -106,6 +134,9 @@ class Workspace:
     allow_privileged_role: Annotated[
         bool, Arg("Accept a PostgreSQL role that may do more than read.")
     ] = attrs.field(default=False, metadata={"operator": True})
+    hosts: Annotated[dict[str, HostSettings], Arg("Hosts that may be probed, by name.")] = (
+        attrs.field(factory=_no_hosts, metadata={"operator": True})
+    )
 
     def data_class_of(self, spec: ToolSpec) -> DataClass:
         """Return the class to which the host raises a tool that reads content.

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from toolseam._context import ToolContext
 from toolseam._errors import ErrorCode
+from toolseam._policy import is_too_far
 from toolseam._result import ToolError, failed
 from toolseam._steps import Live
 from toolseam._text import short
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from toolseam._approval import Approval
     from toolseam._binding import BoundTool
     from toolseam._conversation import Conversation
+    from toolseam._levels import Zone
     from toolseam._render import WireText
     from toolseam._result import ToolResult
 
@@ -136,6 +138,14 @@ class Facilities:
         """Return what was opened once for this host and distribution."""
         resources = self._call.conversation.state.resources
         return resources.get(self._tool.distribution, key, opener)
+
+    def send_to(self, zone: Zone) -> None:
+        """Hold a zone that is known in the call only to the rule for `sends_to`."""
+        conversation = self._call.conversation
+        if is_too_far(zone, conversation.mark) and not conversation.state.policy.observe:
+            message = f"{self._tool.name} is not available here (sends_to)."
+            code, reason = ErrorCode.PERMISSION_DENIED, {"reason": "sends_to"}
+            raise ToolError(message, code, metadata=reason)
 
     def nested(self, name: str, arguments: Any) -> ToolResult:  # noqa: ANN401
         """Call another tool in the caller's run."""

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     import logging
     from collections.abc import Callable, Iterable, Mapping
 
+    from toolseam._levels import Zone
     from toolseam._result import ToolResult
     from toolseam._spec import ToolSpec
 
@@ -73,6 +74,9 @@ class CallFacilities(Protocol):
         """Return what was opened once for this host."""
         ...
 
+    def send_to(self, zone: Zone) -> None:
+        """Refuse what may not leave for a zone."""
+
     def nested(self, name: str, arguments: object) -> ToolResult:
         """Call another tool in the caller's run."""
         ...
@@ -119,6 +123,17 @@ class ToolContext:
         """Return what `opener` gave, opened once a host and closed with it (by its `close()`)."""
         opened: T = self._call.resource(key, opener)
         return opened
+
+    def send_to(self, zone: Zone | str) -> None:
+        """Ask before arguments leave for a place that only the call names, and its zone.
+
+        A tool whose arguments always go to the same zone says so in its specification instead.
+        Raises `ToolError` with `permission_denied`, reason `sends_to`, if the run has read more
+        than the zone may get.
+        """
+        from toolseam._levels import Zone
+
+        self._call.send_to(Zone(zone))
 
     def call(self, name: str, arguments: Mapping[str, Any] | None = None) -> ToolResult:
         """Call another tool in the caller's run: same actor and allow-list, at most 3 deep.

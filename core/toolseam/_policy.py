@@ -115,9 +115,14 @@ def _class(tool: BoundTool, receiver: Receiver) -> Reason | None:
     if tool.data_class.rank > receiver.zone.ceiling.rank:
         return "data_class"
     exit_zone = tool.spec.sends_to
-    if exit_zone is not None and receiver.mark.rank > exit_zone.ceiling.rank:
+    if exit_zone is not None and is_too_far(exit_zone, receiver.mark):
         return "sends_to"
     return None
+
+
+def is_too_far(zone: Zone, mark: DataClass) -> bool:
+    """Tell whether a conversation with this mark has read more than a zone may get."""
+    return mark.rank > zone.ceiling.rank
 
 
 def raise_claims(tool: BoundTool, rules: Rules | None, floor: DataClass | None) -> None:

@@ -56,6 +56,54 @@ def test_what_was_read_closes_what_would_send_it_away() -> None:
     assert host.session(actor=ADA, zone="local").call("send").success
 
 
+@pytest.mark.parametrize(
+    ("zone", "read", "open_to"),
+    [
+        ("external_global", "editor_content", True),
+        ("external_global", "source_code", False),
+        ("private_hosted", "system_diagnostics", True),
+        ("private_hosted", "secret_adjacent", False),
+        ("local", "secret_adjacent", True),
+    ],
+)
+def test_a_zone_that_only_the_call_knows_is_held_to_the_mark(
+    zone: str, read: str, open_to: bool
+) -> None:
+    """`context.send_to` refuses for the run what `sends_to` would refuse, and else lets pass."""
+    sent = []
+
+    def execute(arguments: object, context: Any) -> ToolResult:
+        context.send_to(zone)
+        sent.append(zone)
+        return fine()
+
+    tools = [plugin(execute), reading("read", read)]
+    session = Host(tools=tools).session(actor=ADA, zone="local")
+    assert session.call("probe").success
+    session.call("read")
+
+    result = session.call("probe")
+
+    assert result.success is open_to
+    assert len(sent) == 1 + open_to
+    if not open_to:
+        assert (result.failure.code, result.metadata["reason"]) == ("permission_denied", "sends_to")  # type: ignore[union-attr]
+
+
+def test_observing_lets_a_zone_of_the_call_pass() -> None:
+    """Under observe the class rule refuses nothing, here as at the gate."""
+
+    def execute(arguments: object, context: Any) -> ToolResult:
+        context.send_to("external_global")
+        return fine()
+
+    tools = [plugin(execute), reading("read", "secret_adjacent")]
+    session = Host(tools=tools, settings={"enforce": "observe"}).session(actor=ADA, zone="local")
+    session.call("read")
+
+    assert session.call("probe").success
+
+
 def test_what_a_tool_read_for_its_caller_marks_the_caller() -> None:
     """context.call is the same conversation, also for the mark."""
 

@@ -1,4 +1,4 @@
-"""The guards that tools share: sensitive names, secret shapes, source text, paths."""
+"""The guards that tools share: sensitive names, secret shapes, source text, paths, egress."""
 
 from __future__ import annotations
 
@@ -8,13 +8,18 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from toolseam.guards._assignments import mask_assignment
     from toolseam.guards._denied import is_denied_name
+    from toolseam.guards._egress import AllowedHost, EgressGuard, EgressTarget
     from toolseam.guards._fields import mask_fields
     from toolseam.guards._names import is_sensitive_name
     from toolseam.guards._paths import READ_LIMIT, FileLook, FileRead, FolderRead, PathGuard
     from toolseam.guards._secrets import MASK, mask_secrets
     from toolseam.guards._sources import mask_source
+    from toolseam.guards._urls import WebAddress, read_web_address
 
 _HOME = {
+    "AllowedHost": "_egress",
+    "EgressGuard": "_egress",
+    "EgressTarget": "_egress",
     "MASK": "_secrets",
     "READ_LIMIT": "_paths",
     "FileLook": "_paths",
@@ -22,26 +27,33 @@ _HOME = {
     "FolderRead": "_paths",
     "PathGuard": "_paths",
     "is_denied_name": "_denied",
+    "WebAddress": "_urls",
     "is_sensitive_name": "_names",
     "mask_assignment": "_assignments",
     "mask_fields": "_fields",
     "mask_secrets": "_secrets",
     "mask_source": "_sources",
+    "read_web_address": "_urls",
 }
 
 __all__ = [
     "MASK",
     "READ_LIMIT",
+    "AllowedHost",
+    "EgressGuard",
+    "EgressTarget",
     "FileLook",
     "FileRead",
     "FolderRead",
     "PathGuard",
+    "WebAddress",
     "is_denied_name",
     "is_sensitive_name",
     "mask_assignment",
     "mask_fields",
     "mask_secrets",
     "mask_source",
+    "read_web_address",
 ]
 
 
