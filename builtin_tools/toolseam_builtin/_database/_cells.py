@@ -11,7 +11,7 @@ import attrs
 
 from toolseam import json_safe
 from toolseam.guards import MASK, is_sensitive_name, mask_fields, mask_secrets
-from toolseam_builtin._database._model import Blob, Excerpt
+from toolseam_builtin._database._model import FETCH_CHARACTERS, Blob, Excerpt
 from toolseam_builtin._page import one_line
 
 if TYPE_CHECKING:
@@ -20,9 +20,7 @@ if TYPE_CHECKING:
 CELL_CHARACTERS = 300
 """How much text of a cell a list of rows shows."""
 
-FETCH_CHARACTERS = 16_384
-"""How much text of a cell leaves the database: enough to judge JSON by its keys."""
-
+_BLANKS = "\ufeff \t\r\n"
 _WORD = re.compile(r"[\w.\-]{1,128}")
 _NAME_CHARACTERS = 200
 _SEGMENT = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
@@ -113,15 +111,19 @@ def show(cell: Cell, column: Column, *, characters: int = CELL_CHARACTERS) -> Sh
 
 def mask_json(text: str) -> str:
     """Return the text with values under sensitive keys masked, if it is JSON."""
-    start = text.lstrip("\ufeff \t\r\n")
-    if not start or start[0] not in '{["':
+    if not begins_json(text):
         return text
     try:
-        value: object = json.loads(start)
+        value: object = json.loads(text.lstrip(_BLANKS))
         masked = mask_fields(value, mask_json)
     except (ValueError, RecursionError):
         return f"[withheld: {len(text):,} characters that name a secret]" if _risky(text) else text
     return text if masked == value else json.dumps(masked, ensure_ascii=False)
+
+
+def begins_json(text: str) -> bool:
+    """Tell whether a text begins as JSON that may have keys does."""
+    return text.lstrip(_BLANKS)[:1] in {"{", "[", '"'}
 
 
 def _risky(text: str) -> bool:
@@ -135,10 +137,10 @@ def _text(cell: Excerpt, kind: str | None, characters: int) -> Shown:
         moment = _moment(text, kind)
         if moment is not None:
             return Shown(moment, moment)
-    if total > len(text) and text.lstrip("\ufeff \t\r\n")[:1] in {"{", "[", '"'}:
+    if total > len(text) and begins_json(text):
         note = f"[JSON of {total:,} characters]"
         return Shown(note, note)
-    masked = mask_json(text)
+    masked, _ = mask_secrets(mask_json(text))
     if masked != text:
         text, total = masked, len(masked)
     doubt = f"no {kind}, shown as stored" if kind else None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import attrs
@@ -10,7 +11,7 @@ import attrs
 from toolseam import ErrorCode, ToolError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Generator, Iterable
 
 _NAME_CHARACTERS = 100
 
@@ -51,6 +52,15 @@ def too_late() -> ToolError:
     return ToolError("The database did not answer within the deadline.", ErrorCode.TIMEOUT)
 
 
+def over_budget(title: str, seconds: float) -> ToolError:
+    """Return the refusal where reading takes longer than one call may take."""
+    return ToolError(
+        f"Reading {title} took longer than {seconds:g} seconds, which is all that one call takes;"
+        " ask for less of it, or by a column that has an index.",
+        ErrorCode.TIMEOUT,
+    )
+
+
 @attrs.define
 class Deadline:
     """A moment on the monotonic clock; `narrow` holds a nearer one for a part of the work."""
@@ -65,3 +75,12 @@ class Deadline:
     def left(self) -> float:
         """Return the seconds that are left, at least none."""
         return max(0.0, self.at - time.monotonic())
+
+    @contextmanager
+    def within(self, seconds: float) -> Generator[None]:
+        """Hold a part of the work to so many seconds."""
+        self.near = time.monotonic() + seconds
+        try:
+            yield
+        finally:
+            self.near = None

@@ -3,9 +3,21 @@
 from __future__ import annotations
 
 from decimal import Decimal
-from typing import Literal, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
 
 import attrs
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+FETCH_CHARACTERS = 16_384
+"""How much text of a cell leaves the database: enough to judge JSON by its keys."""
+
+READ_SECONDS = 1.0
+"""How long reading the rows of one answer may take."""
+
+COUNT_SECONDS = 0.4
+"""How long counting them may take beside that."""
 
 Scalar: TypeAlias = str | int | float | bool | None
 """What a filter compares with."""
@@ -163,14 +175,36 @@ class Structure:
 
 
 @attrs.frozen
+class Contains:
+    """A condition: one of the columns holds the text, as the engine sees it."""
+
+    text: str
+    columns: tuple[str, ...]
+
+
+@attrs.frozen
 class Query:
-    """Rows of one table: `where` holds equalities, `None` means SQL's null."""
+    """Rows of one table.
+
+    Args:
+        table: where the rows are.
+        columns: what is read of them.
+        where: equalities; `None` means SQL's null.
+        limit: how many rows at most.
+        offset: how many to pass over.
+        newest: a column by which, and behind it the key, the order is reversed.
+        contains: a text that one of some columns holds.
+        characters: how much text of a cell is read.
+    """
 
     table: Table
     columns: tuple[str, ...]
     where: tuple[tuple[str, Scalar], ...] = ()
     limit: int = 20
     offset: int = 0
+    newest: str | None = None
+    contains: Contains | None = None
+    characters: int = FETCH_CHARACTERS
 
 
 class Database(Protocol):
@@ -203,11 +237,25 @@ class Database(Protocol):
         ...
 
     def rows(self, query: Query) -> list[tuple[Cell, ...]]:
-        """Return rows in a stable order."""
+        """Return rows in a stable order; `timeout` where that takes too long."""
         ...
 
-    def count(self, query: Query) -> int | None:
-        """Return how many rows match, `None` if counting takes too long."""
+    def scan(self, query: Query, take: Callable[[tuple[Cell, ...]], bool], seconds: float) -> bool:
+        """Hand over rows in a stable order until `take` returns `False`.
+
+        Returns whether the seconds sufficed; if not, what was handed over is a beginning.
+        """
+        ...
+
+    def count(self, query: Query, seconds: float = COUNT_SECONDS) -> int | None:
+        """Return how many rows match, `None` if counting takes longer."""
+        ...
+
+    def groups(self, query: Query, seconds: float) -> list[tuple[Cell, int]] | None:
+        """Return the values of the query's one column with their numbers of rows.
+
+        The largest come first, at most `limit`; `None` if counting takes longer.
+        """
         ...
 
     def close(self) -> None:

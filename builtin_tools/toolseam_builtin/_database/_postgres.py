@@ -14,20 +14,32 @@ import psycopg
 from psycopg.conninfo import conninfo_to_dict
 
 from toolseam import ErrorCode, ToolError
-from toolseam_builtin._database._faults import Deadline, no_table, too_late, unavailable
-from toolseam_builtin._database._model import Entry
+from toolseam_builtin._database._faults import (
+    Deadline,
+    no_table,
+    over_budget,
+    too_late,
+    unavailable,
+)
+from toolseam_builtin._database._model import COUNT_SECONDS, READ_SECONDS, Entry
 from toolseam_builtin._database._postgres_schema import Catalogue, Relation
-from toolseam_builtin._database._postgres_sql import kind_of, read_row, select, select_count
+from toolseam_builtin._database._postgres_sql import (
+    kind_of,
+    read_row,
+    select,
+    select_count,
+    select_groups,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Generator
+    from collections.abc import Callable, Generator
 
     from psycopg.sql import Composed
 
     from toolseam_builtin._database._gate import TableGate
     from toolseam_builtin._database._model import Cell, Query, Structure, Table
 
-_COUNT_SECONDS = 3.0
+_BATCH = 50
 _CONNECT_SECONDS = 5
 _OPTIONS = " ".join(
     f"-c {setting}"
@@ -140,24 +152,45 @@ class PostgresDatabase:
         """Return rows, each cell as the server writes it."""
         kinds = [kind_of(query.table.column(name)) for name in query.columns]
         statement, values = select(query, kinds)
-        with self._translated(query.table.title):
-            found = self._read(query.table, statement, *values)
+        found = self._budgeted(query.table, READ_SECONDS, statement, *values)
+        if found is None:
+            raise over_budget(query.table.title, READ_SECONDS)
         return [read_row(row, kinds) for row in found]
 
-    def count(self, query: Query) -> int | None:
-        """Return how many rows match, `None` if counting takes more than a few seconds."""
+    def scan(self, query: Query, take: Callable[[tuple[Cell, ...]], bool], seconds: float) -> bool:
+        """Hand over rows until `take` returns `False`, or return `False` at the budget."""
+        kinds = [kind_of(query.table.column(name)) for name in query.columns]
+        statement, values = select(query, kinds)
+
+        def read() -> None:
+            self._restrict(query.table)
+            self._hold()
+            with self._connection.cursor("scan") as cursor:
+                cursor.execute(statement, values)
+                # Where rows are looked for, none waits for the next one to be found.
+                size = query.limit if query.contains is None else 1
+                more = True
+                while more:
+                    self._hold()
+                    rows = cursor.fetchmany(size)
+                    more = len(rows) == size
+                    more &= all(take(read_row(row, kinds)) for row in rows)
+                    size = min(2 * size, _BATCH)
+
+        return self._within(query.table, seconds, read)
+
+    def count(self, query: Query, seconds: float = COUNT_SECONDS) -> int | None:
+        """Return how many rows match, `None` if counting takes longer."""
         statement, values = select_count(query)
-        self._deadline.near = time.monotonic() + _COUNT_SECONDS
-        try:
-            # A savepoint: a count that is given up must not end the transaction.
-            with self._translated(query.table.title), self._connection.transaction():
-                return int(self._read(query.table, statement, *values)[0][0])
-        except ToolError as failure:
-            if failure.code is ErrorCode.TIMEOUT and self._deadline.left():
-                return None
-            raise
-        finally:
-            self._deadline.near = None
+        rows = self._budgeted(query.table, seconds, statement, *values)
+        return None if rows is None else int(rows[0][0])
+
+    def groups(self, query: Query, seconds: float) -> list[tuple[Cell, int]] | None:
+        """Return values with their numbers of rows, `None` if counting takes longer."""
+        kind = kind_of(query.table.column(query.columns[0]))
+        statement, values = select_groups(query, kind)
+        rows = self._budgeted(query.table, seconds, statement, *values)
+        return None if rows is None else [(read_row(row[:-1], [kind])[0], row[-1]) for row in rows]
 
     def close(self) -> None:
         """End the transaction and close the connection."""
@@ -169,22 +202,53 @@ class PostgresDatabase:
             raise no_table(name, self._catalogue.titles())
         return relation
 
-    def _read(self, table: Table, statement: Composed, *values: object) -> list[tuple[Any, ...]]:
+    def _budgeted(
+        self, table: Table, seconds: float, statement: Composed, *values: object
+    ) -> list[tuple[Any, ...]] | None:
+        """Return the rows of a statement, `None` if it takes longer than so many seconds."""
+        found: list[tuple[Any, ...]] = []
+
+        def read() -> None:
+            self._restrict(table)
+            found.extend(self._fetch(statement, *values))
+
+        return found if self._within(table, seconds, read) else None
+
+    def _within(self, table: Table, seconds: float, read: Callable[[], None]) -> bool:
+        """Tell whether reading came to its end within so many seconds."""
+        try:
+            # A savepoint: what is given up must not end the transaction.
+            with (
+                self._deadline.within(seconds),
+                self._translated(table.title),
+                self._connection.transaction(),
+            ):
+                read()
+        except ToolError as failure:
+            if failure.code is ErrorCode.TIMEOUT and self._deadline.left():
+                return False
+            raise
+        return True
+
+    def _restrict(self, table: Table) -> None:
         restricted = {"table": "view, foreign-table", "foreign table": "view"}
         self._fetch(_RESTRICT, restricted.get(table.kind, ""))
-        return self._fetch(statement, *values)
 
     def _fetch(self, statement: Composed | str, *values: object) -> list[tuple[Any, ...]]:
+        self._hold()
+        with self._connection.cursor() as cursor:
+            cursor.execute(statement.encode() if isinstance(statement, str) else statement, values)
+            return cursor.fetchall()
+
+    def _hold(self) -> None:
+        """Hold the next statement to the time that is left."""
         left = self._deadline.left()
         if self._deadline.near is not None:
             left = min(left, self._deadline.near - time.monotonic())
         if left <= 0:
             raise too_late()
         limit = f"SET LOCAL statement_timeout = {max(1, int(left * 1000))}"
-        with self._connection.cursor() as cursor:
-            cursor.execute(limit.encode())
-            cursor.execute(statement.encode() if isinstance(statement, str) else statement, values)
-            return cursor.fetchall()
+        self._connection.execute(limit.encode())
 
     @contextmanager
     def _translated(self, name: str | None = None) -> Generator[None]:

@@ -2,29 +2,32 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
-from psycopg.sql import SQL, Composed, Identifier, Placeholder
+from psycopg.sql import SQL, Composable, Composed, Identifier, Placeholder
 
-from toolseam_builtin._database._cells import FETCH_CHARACTERS
 from toolseam_builtin._database._model import Blob, Excerpt
+from toolseam_builtin._database._text_search import like_pattern
 
 if TYPE_CHECKING:
     from toolseam_builtin._database._model import Cell, Column, Query, Scalar, Table
 
+_TEXTS = ("text", "character varying", "character")
+_TIMES = ("date", "timestamp without time zone", "timestamp with time zone")
 _NUMBERS = ("smallint", "integer", "bigint", "real", "double precision", "numeric", "boolean")
 
 
 def select(query: Query, kinds: list[str]) -> tuple[Composed, list[object]]:
     """Return the statement that reads rows, and its values; each column has a `kind_of` its own."""
     pairs = zip(query.columns, kinds, strict=True)
-    cells = [_cell(name, kind) for name, kind in pairs]
+    cells = [_cell(_identifier("t", name), kind, query.characters) for name, kind in pairs]
     condition, values = _where(query)
     statement = SQL("SELECT {} FROM {}{}{} LIMIT {} OFFSET {}").format(
         SQL(", ").join(cells),
         _named(query.table),
         condition,
-        _order(query.table),
+        _order(query),
         Placeholder(),
         Placeholder(),
     )
@@ -35,6 +38,21 @@ def select_count(query: Query) -> tuple[Composed, list[str]]:
     """Return the statement that counts rows, and its values."""
     condition, values = _where(query)
     return SQL("SELECT count(*) FROM {}{}").format(_named(query.table), condition), values
+
+
+def select_groups(query: Query, kind: str) -> tuple[Composed, list[object]]:
+    """Return the statement that counts rows by the query's one column, and its values."""
+    (name,) = query.columns
+    condition, values = _where(query)
+    column = _identifier("t", name)
+    # Not every type can be compared, but each has a text.
+    value = column if kind != "text" or _word(query.table, name) in _TEXTS else _text(column)
+    grouped = SQL("SELECT {} AS v, count(*) AS n FROM {}{} GROUP BY 1 ORDER BY n DESC, v LIMIT {}")
+    statement = SQL("SELECT {}, n FROM ({}) AS g").format(
+        _cell(Identifier("v"), kind, query.characters),
+        grouped.format(value, _named(query.table), condition, Placeholder()),
+    )
+    return statement, [*values, query.limit]
 
 
 def _identifier(*names: str) -> Identifier:
@@ -51,33 +69,50 @@ def kind_of(column: Column | None) -> str:
     declared = "" if column is None else column.type
     if declared.startswith("bytea"):
         return "bytes" if declared == "bytea" else "text"
-    plain = declared.split("(", 1)[0]
-    return "number" if plain in _NUMBERS and not declared.endswith("]") else "text"
+    return "number" if _plain_type(declared) in _NUMBERS else "text"
 
 
-def _cell(name: str, kind: str) -> Composed:
-    column = _identifier("t", name)
+def _plain_type(declared: str) -> str:
+    """Return a type without its measures; the type of an array is none of the plain ones."""
+    return re.sub(r"\(.*?\)", "", declared)
+
+
+def _word(table: Table, name: str) -> str:
+    column = table.column(name)
+    return "" if column is None else _plain_type(column.type)
+
+
+def _cell(column: Composable, kind: str, characters: int) -> Composed:
     if kind == "number":
         return SQL("{}, NULL").format(column)
     if kind == "bytes":
         return SQL("NULL, octet_length({})").format(column)
-    return SQL("left({0}, {1}), char_length({0})").format(_text(name), FETCH_CHARACTERS)
+    return SQL("left({0}, {1}), char_length({0})").format(_text(column), characters)
 
 
-def _text(name: str) -> Composed:
+def _text(column: Composable) -> Composed:
     # format() writes any type by its output function; a cast could run a function of the owner's.
-    column = _identifier("t", name)
     return SQL("CASE WHEN {0} IS NULL THEN NULL ELSE format('%%s', {0}) END").format(column)
 
 
-def _order(table: Table) -> Composed:
+def _order(query: Query) -> Composed:
+    table = query.table
     names = table.order()
-    if names in {table.primary_key, (table.position,)}:
-        parts = [SQL("{}").format(_identifier("t", name)) for name in names]
-    else:
+    keyed = names in {table.primary_key, (table.position,)}
+    newest = [] if query.newest is None else [query.newest]
+    plain = {*(names if keyed else ()), *(n for n in newest if _sortable(_word(table, n)))}
+    backwards = SQL(" DESC NULLS LAST" if newest else "")
+    parts: list[Composed] = []
+    for name in dict.fromkeys((*newest, *names)):
+        column = _identifier("t", name)
         # Not every type has an order, but each has a text.
-        parts = [SQL('{} COLLATE "C"').format(_text(name)) for name in names]
+        sorted_by = column if name in plain else SQL('{} COLLATE "C"').format(_text(column))
+        parts.append(SQL("{}{}").format(sorted_by, backwards))
     return SQL(" ORDER BY {}").format(SQL(", ").join(parts)) if parts else SQL("{}").format(SQL(""))
+
+
+def _sortable(word: str) -> bool:
+    return word in _NUMBERS or word in _TIMES
 
 
 def _where(query: Query) -> tuple[Composed, list[str]]:
@@ -90,9 +125,20 @@ def _where(query: Query) -> tuple[Composed, list[str]]:
         else:
             parts.append(SQL("{} = %s").format(column))
             values.append(_literal(value))
+    if query.contains is not None:
+        likes = [_like(query.table, name) for name in query.contains.columns]
+        parts.append(SQL("({})").format(SQL(" OR ").join([SQL("false"), *likes])))
+        values += [like_pattern(query.contains.text)] * len(likes)
     if not parts:
         return SQL("{}").format(SQL("")), values
     return SQL(" WHERE {}").format(SQL(" AND ").join(parts)), values
+
+
+def _like(table: Table, name: str) -> Composed:
+    column = _identifier("t", name)
+    if _word(table, name) in _TEXTS:
+        return SQL("{} ILIKE %s").format(column)
+    return SQL("{} ILIKE %s").format(_text(column))
 
 
 def _literal(value: Scalar) -> str:

@@ -4,31 +4,44 @@ from __future__ import annotations
 
 import sqlite3
 import time
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from contextlib import closing, contextmanager
+from typing import TYPE_CHECKING, TypeVar
 
 import attrs
 
 from toolseam import ErrorCode, ToolError
-from toolseam_builtin._database._cells import FETCH_CHARACTERS
-from toolseam_builtin._database._faults import Deadline, no_table, too_late, unavailable
-from toolseam_builtin._database._model import Blob, Entry, Excerpt
+from toolseam_builtin._database._faults import (
+    Deadline,
+    no_table,
+    over_budget,
+    too_late,
+    unavailable,
+)
+from toolseam_builtin._database._model import COUNT_SECONDS, READ_SECONDS, Entry
 from toolseam_builtin._database._sqlite_guard import Guard
 from toolseam_builtin._database._sqlite_schema import Schema
+from toolseam_builtin._database._sqlite_sql import (
+    PATTERN_BYTES,
+    quote,
+    read_row,
+    select,
+    select_count,
+    select_groups,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Generator
+    from collections.abc import Callable, Generator
     from pathlib import Path
 
     from toolseam_builtin._database._gate import TableGate
     from toolseam_builtin._database._model import Cell, Query, Scalar, Structure, Table
 
+T = TypeVar("T")
+
 _CELL_BYTES = 8_000_000
-_PATTERN_BYTES = 100
-_OPERATIONS = 5_000
+_OPERATIONS = 1_000
 _ESTIMATE_ROWS = 10_000
-_ESTIMATE_SECONDS = 1.0
-_COUNT_SECONDS = 3.0
+_ESTIMATE_SECONDS = 0.8
 
 
 @attrs.frozen
@@ -90,7 +103,11 @@ class SqliteDatabase:
                 if failure.code is ErrorCode.UNAVAILABLE:
                     listed.append(Entry(name, self.default_schema, name, kind, fault=str(failure)))
                 continue
-            rows = self._estimate(table, until) if count and kind == "table" else None
+            rows = (
+                self._estimate(table, until - time.monotonic())
+                if count and kind == "table"
+                else None
+            )
             capped = rows is not None and rows > _ESTIMATE_ROWS
             shown = _ESTIMATE_ROWS if capped else rows
             listed.append(Entry(name, self.default_schema, name, kind, shown, at_least=capped))
@@ -114,43 +131,69 @@ class SqliteDatabase:
 
     def rows(self, query: Query) -> list[tuple[Cell, ...]]:
         """Return rows, each cell as the file holds it, whatever its column declares."""
-        cells = ", ".join(_cell(f"t.{quote(name)}") for name in query.columns) or "1"
-        where, values = _where(query)
-        order = ", ".join(f"t.{quote(name)}" for name in query.table.order())
-        statement = f"SELECT {cells} FROM {quote(query.table.name)} AS t{where}"  # noqa: S608
-        statement += (f" ORDER BY {order}" if order else "") + " LIMIT ? OFFSET ?"
-        with self._reading(query.table):
-            found = self._connection.execute(statement, (*values, query.limit, query.offset))
-            return [_row(row) if query.columns else () for row in found]
+        found: list[tuple[Cell, ...]] = []
 
-    def count(self, query: Query) -> int | None:
-        """Return how many rows match, `None` if counting takes more than a few seconds."""
-        where, values = _where(query)
-        statement = f"SELECT count(*) FROM {quote(query.table.name)} AS t{where}"  # noqa: S608
-        return self._counted(query.table, statement, values, time.monotonic() + _COUNT_SECONDS)
+        def take(row: tuple[Cell, ...]) -> bool:
+            found.append(row)
+            return True
+
+        if not self.scan(query, take, READ_SECONDS):
+            raise over_budget(query.table.title, READ_SECONDS)
+        return found
+
+    def scan(self, query: Query, take: Callable[[tuple[Cell, ...]], bool], seconds: float) -> bool:
+        """Hand over rows until `take` returns `False`, or return `False` at the budget."""
+        statement, values = select(query)
+
+        def read() -> bool:
+            with closing(self._connection.execute(statement, values)) as found:
+                # As long as `take` wants more.
+                any(not take(read_row(row) if query.columns else ()) for row in found)
+            return True
+
+        return self._budgeted(query.table, read, seconds) is not None
+
+    def count(self, query: Query, seconds: float = COUNT_SECONDS) -> int | None:
+        """Return how many rows match, `None` if counting takes longer."""
+        statement, values = select_count(query)
+        return self._counted(query.table, statement, values, seconds)
+
+    def groups(self, query: Query, seconds: float) -> list[tuple[Cell, int]] | None:
+        """Return values with their numbers of rows, `None` if counting takes longer."""
+        statement, values = select_groups(query)
+
+        def read() -> list[tuple[Cell, int]]:
+            found = self._connection.execute(statement, values)
+            return [(read_row(row[:-1])[0], row[-1]) for row in found]
+
+        return self._budgeted(query.table, read, seconds)
 
     def close(self) -> None:
         """Close the connection."""
         self._connection.close()
 
-    def _estimate(self, table: Table, until: float) -> int | None:
+    def _estimate(self, table: Table, seconds: float) -> int | None:
         inner = f"SELECT 1 FROM {quote(table.name)} LIMIT {_ESTIMATE_ROWS + 1}"  # noqa: S608
         statement = f"SELECT count(*) FROM ({inner})"  # noqa: S608
-        return self._counted(table, statement, (), until)
+        return self._counted(table, statement, (), seconds)
 
     def _counted(
-        self, table: Table, statement: str, values: tuple[Scalar, ...], until: float
+        self, table: Table, statement: str, values: tuple[Scalar, ...], seconds: float
     ) -> int | None:
-        self._deadline.near = until
+        def read() -> int:
+            return int(self._connection.execute(statement, values).fetchone()[0])
+
+        return self._budgeted(table, read, seconds)
+
+    def _budgeted(self, table: Table, read: Callable[[], T], seconds: float) -> T | None:
+        """Return what reading gives, `None` if it takes longer than so many seconds."""
         try:
-            with self._reading(table):
-                return int(self._connection.execute(statement, values).fetchone()[0])
+            with self._deadline.within(seconds), self._reading(table):
+                return read()
         except ToolError as failure:
             if failure.code is ErrorCode.TIMEOUT and self._deadline.left():
                 return None
             raise
-        finally:
-            self._deadline.near = None
 
     def _judge(self, table: Table) -> None:
         """Prepare, without running it, a read of a view or virtual table in the gate's eyes."""
@@ -207,11 +250,6 @@ class SqliteDatabase:
         return unavailable(f"SQLite cannot read {subject}: it is broken or needs what is not here.")
 
 
-def quote(name: str) -> str:
-    """Return a name as SQL writes it, whatever characters it holds."""
-    return '"' + name.replace('"', '""') + '"'
-
-
 def _connect(path: Path, guard: Guard, opening: Opening) -> sqlite3.Connection:
     connection = sqlite3.connect(
         # as_uri() escapes what a file name could use to switch the mode.
@@ -226,7 +264,7 @@ def _connect(path: Path, guard: Guard, opening: Opening) -> sqlite3.Connection:
     try:
         connection.text_factory = _decoded
         connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _CELL_BYTES)
-        connection.setlimit(sqlite3.SQLITE_LIMIT_LIKE_PATTERN_LENGTH, _PATTERN_BYTES)
+        connection.setlimit(sqlite3.SQLITE_LIMIT_LIKE_PATTERN_LENGTH, PATTERN_BYTES)
         connection.setlimit(sqlite3.SQLITE_LIMIT_ATTACHED, 0)
         for pragma in (*opening.pragmas, "trusted_schema = OFF", "cell_size_check = ON"):
             connection.execute(f"PRAGMA {pragma}")
@@ -242,38 +280,3 @@ def _connect(path: Path, guard: Guard, opening: Opening) -> sqlite3.Connection:
 
 def _decoded(raw: bytes) -> str:
     return raw.decode("utf-8", "replace")
-
-
-def _where(query: Query) -> tuple[str, tuple[Scalar, ...]]:
-    parts: list[str] = []
-    values: list[Scalar] = []
-    for name, value in query.where:
-        if value is None:
-            parts.append(f"t.{quote(name)} IS NULL")
-        else:
-            parts.append(f"t.{quote(name)} = ?")
-            values.append(value)
-    return (" WHERE " + " AND ".join(parts) if parts else ""), tuple(values)
-
-
-def _cell(column: str) -> str:
-    return (
-        f"typeof({column}),"
-        f" CASE typeof({column}) WHEN 'blob' THEN NULL"
-        f" WHEN 'text' THEN substr({column}, 1, {FETCH_CHARACTERS}) ELSE {column} END,"
-        f" CASE typeof({column}) WHEN 'blob' THEN length({column})"
-        f" WHEN 'text' THEN length({column}) END"
-    )
-
-
-def _row(raw: tuple[Any, ...]) -> tuple[Cell, ...]:
-    cells: list[Cell] = []
-    for kind, value, size in zip(raw[::3], raw[1::3], raw[2::3], strict=True):
-        if kind == "blob":
-            cells.append(Blob(size))
-        elif kind == "text":
-            # SQLite counts characters up to a NUL only.
-            cells.append(Excerpt(value, max(size, len(value))))
-        else:
-            cells.append(value)
-    return tuple(cells)
