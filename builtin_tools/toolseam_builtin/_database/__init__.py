@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from toolseam_builtin._database._faults import no_column, no_table, unavailable
     from toolseam_builtin._database._history import History, find_history
     from toolseam_builtin._database._model import (
+        Among,
         Cell,
         Column,
         Database,
@@ -36,13 +37,16 @@ _HOMES = {
     "toolseam_builtin._database._cells": "engine_text label_column mask_json show show_row",
     "toolseam_builtin._database._faults": "no_column no_table unavailable",
     "toolseam_builtin._database._history": "History find_history",
-    "toolseam_builtin._database._model": "Cell Column Database Entry Query Scalar Structure Table",
+    "toolseam_builtin._database._model": (
+        "Among Cell Column Database Entry Query Scalar Structure Table"
+    ),
     "toolseam_builtin._database._open": "open_database",
     "toolseam_builtin._page": "Page one_line",
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names.split()}
 
 __all__ = [
+    "Among",
     "Answer",
     "Cell",
     "Column",

@@ -183,6 +183,14 @@ class Contains:
 
 
 @attrs.frozen
+class Among:
+    """A condition: one of the columns, which hold text, is one of the values."""
+
+    values: tuple[str, ...]
+    columns: tuple[str, ...]
+
+
+@attrs.frozen
 class Query:
     """Rows of one table.
 
@@ -194,6 +202,7 @@ class Query:
         offset: how many to pass over.
         newest: a column by which, and behind it the key, the order is reversed.
         contains: a text that one of some columns holds.
+        among: values of which one of some columns is one.
         characters: how much text of a cell is read.
     """
 
@@ -204,6 +213,7 @@ class Query:
     offset: int = 0
     newest: str | None = None
     contains: Contains | None = None
+    among: Among | None = None
     characters: int = FETCH_CHARACTERS
 
 

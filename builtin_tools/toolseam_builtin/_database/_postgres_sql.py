@@ -129,6 +129,12 @@ def _where(query: Query) -> tuple[Composed, list[str]]:
         likes = [_like(query.table, name) for name in query.contains.columns]
         parts.append(SQL("({})").format(SQL(" OR ").join([SQL("false"), *likes])))
         values += [like_pattern(query.contains.text)] * len(likes)
+    if query.among is not None:
+        marks = SQL(", ").join([Placeholder()] * len(query.among.values))
+        names = [_identifier("t", name) for name in query.among.columns]
+        same = [SQL("{} IN ({})").format(name, marks) for name in names]
+        parts.append(SQL("({})").format(SQL(" OR ").join([SQL("false"), *same])))
+        values += query.among.values * len(same)
     if not parts:
         return SQL("{}").format(SQL("")), values
     return SQL(" WHERE {}").format(SQL(" AND ").join(parts)), values

@@ -76,6 +76,11 @@ def _where(query: Query) -> tuple[str, tuple[Scalar, ...]]:
         likes = [f"t.{quote(name)} LIKE ? ESCAPE '\\'" for name in query.contains.columns]
         parts.append(f"({' OR '.join(['0', *likes])})")
         values += [like_pattern(query.contains.text, PATTERN_BYTES)] * len(likes)
+    if query.among is not None:
+        marks = ", ".join("?" * len(query.among.values))
+        same = [f"t.{quote(name)} IN ({marks})" for name in query.among.columns]
+        parts.append(f"({' OR '.join(['0', *same])})")
+        values += query.among.values * len(same)
     return (" WHERE " + " AND ".join(parts) if parts else ""), tuple(values)
 
 

@@ -55,13 +55,13 @@ class FileRead:
 class FileLook:
     """What stands under a name, without a byte of it: stored name, size in bytes, time of change.
 
-    `modified` is in seconds since 1970, UTC; a folder has no size.
+    `modified` is in seconds since 1970, UTC, `None` where it is not known; a folder has no size.
     """
 
     name: str
     is_folder: bool
     size: int
-    modified: float
+    modified: float | None
 
 
 @attrs.frozen
