@@ -124,7 +124,7 @@ def _where(query: Query) -> tuple[Composed, list[str]]:
             parts.append(SQL("{} IS NULL").format(column))
         else:
             parts.append(SQL("{} = %s").format(column))
-            values.append(_literal(value))
+            values.append(literal(value))
     if query.contains is not None:
         likes = [_like(query.table, name) for name in query.contains.columns]
         parts.append(SQL("({})").format(SQL(" OR ").join([SQL("false"), *likes])))
@@ -147,7 +147,7 @@ def _like(table: Table, name: str) -> Composed:
     return SQL("{} ILIKE %s").format(_text(column))
 
 
-def _literal(value: Scalar) -> str:
+def literal(value: Scalar) -> str:
     """Return a value as text, which the server reads as its column's type."""
     return str(value).lower() if isinstance(value, bool) else str(value)
 
