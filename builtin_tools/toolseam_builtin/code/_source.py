@@ -58,7 +58,7 @@ def read_lines(guard: PathGuard, name: str) -> Source | None:
     Raises `ToolError` as `PathGuard.read` does.
     """
     file = guard.read(name)
-    decoded = _decode(file.data)
+    decoded = decode(file.data)
     if decoded is None:
         return None
     text, exact = decoded
@@ -68,7 +68,7 @@ def read_lines(guard: PathGuard, name: str) -> Source | None:
     return Source(file.name, tuple(lines), file.size, file.complete, exact)
 
 
-def _decode(data: bytes) -> tuple[str, bool] | None:
+def decode(data: bytes) -> tuple[str, bool] | None:
     """Decode by byte order mark, else as UTF-8; tell whether nothing had to be replaced."""
     encoding = "utf-8"
     for mark, marked in _MARKS:
