@@ -6,7 +6,13 @@ from toolseam import DataClass, Effect, ToolSpec
 from toolseam_builtin.workspace import Workspace
 
 
-def reading_spec(name: str, group: str, parameters: type, description: str) -> ToolSpec:
+def reading_spec(
+    name: str,
+    group: str,
+    parameters: type,
+    description: str,
+    data_class: DataClass = DataClass.EDITOR_CONTENT,
+) -> ToolSpec:
     """Return the specification of a tool that reads the workspace's database.
 
     The host raises the class to `system_diagnostics` until the operator lists readable tables.
@@ -16,7 +22,7 @@ def reading_spec(name: str, group: str, parameters: type, description: str) -> T
         description=description,
         parameters=parameters,
         effect=Effect.READ_ONLY,
-        data_class=DataClass.EDITOR_CONTENT,
+        data_class=data_class,
         group=group,
         settings=Workspace,
     )

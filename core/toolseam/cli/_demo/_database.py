@@ -43,7 +43,8 @@ CREATE TABLE events (
   title TEXT NOT NULL,
   starts_at TEXT NOT NULL,
   price TEXT NOT NULL,
-  page_id INTEGER REFERENCES pages (id)
+  page_id INTEGER REFERENCES pages (id),
+  details TEXT
 );
 CREATE TABLE users (
   id INTEGER PRIMARY KEY,
@@ -85,9 +86,15 @@ _FILES = (
     ("riveters-1911.jpg", "Riveters at the slipway", None, 6),
 )
 _EVENTS = (
-    ("Night at the museum", "2026-03-21T19:00:00+01:00", "18.00", 5),
-    ("Knots for beginners", "2026-03-28T14:00:00+01:00", "6.50", 8),
-    ("Charts: the opening", "2026-09-12T18:00:00+02:00", "14,00", 7),
+    (
+        "Night at the museum",
+        "2026-03-21T19:00:00+01:00",
+        "18.00",
+        5,
+        '{"places": 120, "halls": [1]}',
+    ),
+    ("Knots for beginners", "2026-03-28T14:00:00+01:00", "6.50", 8, '{"places": "12", "age": 8}'),
+    ("Charts: the opening", "2026-09-12T18:00:00+02:00", "14,00", 7, None),
 )
 _USERS = (
     ("Ada", "ada@museum.example", "made-up-hash-1", 1, "2026-03-15T09:12:44+01:00"),
@@ -117,7 +124,8 @@ def write_database(file: Path) -> None:
             "INSERT INTO files (path, title, alternative_text, page_id) VALUES (?, ?, ?, ?)", _FILES
         )
         connection.executemany(
-            "INSERT INTO events (title, starts_at, price, page_id) VALUES (?, ?, ?, ?)", _EVENTS
+            "INSERT INTO events (title, starts_at, price, page_id, details) VALUES (?, ?, ?, ?, ?)",
+            _EVENTS,
         )
         connection.executemany(
             "INSERT INTO users (name, email, password_hash, is_admin, last_login)"
