@@ -102,6 +102,9 @@ class Workspace:
         tables_deny: everybody's `[tables] deny`.
         allow_privileged_role: the operator insists on a PostgreSQL role that may do more than
             read.
+        write_database: the address for the tools that edit, with a role that may write; the
+            operator's word that this server is meant. Without it they write where `database` is,
+            if that is a SQLite file.
         hosts: what `probe_url` may reach, by name or address; none by default.
     """
 
@@ -134,6 +137,9 @@ class Workspace:
     allow_privileged_role: Annotated[
         bool, Arg("Accept a PostgreSQL role that may do more than read.")
     ] = attrs.field(default=False, metadata={"operator": True})
+    write_database: Annotated[
+        str | None, Arg("Address of the PostgreSQL database for the tools that edit.")
+    ] = attrs.field(default=None, metadata={"operator": True})
     hosts: Annotated[dict[str, HostSettings], Arg("Hosts that may be probed, by name.")] = (
         attrs.field(factory=_no_hosts, metadata={"operator": True})
     )

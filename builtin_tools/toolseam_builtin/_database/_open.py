@@ -56,18 +56,28 @@ def open_database(
 
 
 def _opened(workspace: Workspace, deadline: Deadline, accounts: str | None) -> Database:
-    named = workspace.database
-    scheme, colon, rest = (named or "").partition("://")
-    if named and colon and not named.startswith(_SQLITE):
+    if is_server(workspace.database):
+        url = server_url(workspace)
+        from toolseam_builtin._database._postgres import open_postgres
+
         gate = gate_of(workspace, "public", accounts)
-        return _server(workspace, f"{scheme.casefold()}://{rest}", gate, deadline)
+        return open_postgres(url, gate, deadline, privileged=workspace.allow_privileged_role)
     from toolseam_builtin._database._sqlite import SqliteDatabase
 
-    path = _file(workspace, (named or "").removeprefix(_SQLITE))
-    return SqliteDatabase(path, gate_of(workspace, "main", accounts), deadline)
+    return SqliteDatabase(sqlite_file(workspace), gate_of(workspace, "main", accounts), deadline)
 
 
-def _file(workspace: Workspace, name: str) -> Path:
+def is_server(address: str | None) -> bool:
+    """Tell whether an address is a server's, and no SQLite file's."""
+    return address is not None and "://" in address and not address.startswith(_SQLITE)
+
+
+def sqlite_file(workspace: Workspace) -> Path:
+    """Return the SQLite file that a workspace names, or the one that is in its folder.
+
+    Raises `ToolError` `unavailable` where there is none, or several.
+    """
+    name = (workspace.database or "").removeprefix(_SQLITE)
     if not name:
         return the_one_database(workspace.place)
     path = workspace.inside(name, "database")
@@ -76,23 +86,24 @@ def _file(workspace: Workspace, name: str) -> Path:
     return path
 
 
-def _server(workspace: Workspace, url: str, gate: TableGate, deadline: Deadline) -> Database:
+def server_url(workspace: Workspace) -> str:
+    """Return the address of a workspace's server, as libpq takes it.
+
+    Raises `ToolError` `unavailable` for a workspace that is not trusted, for another engine than
+    PostgreSQL, and without psycopg.
+    """
     if not workspace.trusted:
         raise unavailable(
             "workspace.database is a server, and the workspace is not trusted;"
             " `toolseam trust .` allows it.",
             "untrusted_workspace",
         )
-    scheme, _, rest = url.partition("://")
-    if scheme not in _POSTGRES:
+    scheme, _, rest = (workspace.database or "").partition("://")
+    if scheme.casefold() not in _POSTGRES:
         raise unavailable("workspace.database must be SQLite or PostgreSQL.")
     if find_spec("psycopg") is None:
         raise unavailable("PostgreSQL needs psycopg: pip install 'toolseam[sql]'.", "missing_extra")
-    from toolseam_builtin._database._postgres import open_postgres
-
-    return open_postgres(
-        f"postgresql://{rest}", gate, deadline, privileged=workspace.allow_privileged_role
-    )
+    return f"postgresql://{rest}"
 
 
 def gate_of(workspace: Workspace, default_schema: str, accounts: str | None = None) -> TableGate:
