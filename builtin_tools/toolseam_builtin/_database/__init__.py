@@ -8,68 +8,137 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from toolseam_builtin._answer import Answer
     from toolseam_builtin._database._answer import reading_spec
+    from toolseam_builtin._database._asking import (
+        Where,
+        columns_of,
+        comparable_column,
+        echo,
+        equalities,
+        find_record,
+        listed,
+        never_shown,
+        no_record,
+        number_of,
+        read_until,
+        readable_column,
+        scalar,
+        stopped,
+        where_words,
+    )
     from toolseam_builtin._database._cells import (
+        Shown,
+        begins_json,
         engine_text,
         label_column,
         mask_json,
         show,
         show_row,
     )
-    from toolseam_builtin._database._faults import no_column, no_table, unavailable
+    from toolseam_builtin._database._faults import (
+        Deadline,
+        no_column,
+        no_table,
+        over_budget,
+        unavailable,
+    )
     from toolseam_builtin._database._history import History, find_history
     from toolseam_builtin._database._model import (
+        COUNT_SECONDS,
+        FETCH_CHARACTERS,
+        READ_SECONDS,
         Among,
         Cell,
         Column,
+        Contains,
         Database,
         Entry,
+        Excerpt,
+        ForeignKey,
         Query,
         Scalar,
         Structure,
         Table,
     )
     from toolseam_builtin._database._open import open_database
-    from toolseam_builtin._page import Page, one_line
+    from toolseam_builtin._database._text_search import SEARCH_CHARACTERS, hit, holds_text
+    from toolseam_builtin._page import Page, excerpt, one_line
 
 _HOMES = {
     "toolseam_builtin._answer": "Answer",
     "toolseam_builtin._database._answer": "reading_spec",
-    "toolseam_builtin._database._cells": "engine_text label_column mask_json show show_row",
-    "toolseam_builtin._database._faults": "no_column no_table unavailable",
+    "toolseam_builtin._database._asking": (
+        "Where columns_of comparable_column echo equalities find_record listed never_shown "
+        "no_record number_of read_until readable_column scalar stopped where_words"
+    ),
+    "toolseam_builtin._database._cells": (
+        "Shown begins_json engine_text label_column mask_json show show_row"
+    ),
+    "toolseam_builtin._database._faults": "Deadline no_column no_table over_budget unavailable",
     "toolseam_builtin._database._history": "History find_history",
     "toolseam_builtin._database._model": (
-        "Among Cell Column Database Entry Query Scalar Structure Table"
+        "Among COUNT_SECONDS FETCH_CHARACTERS READ_SECONDS Cell Column Contains Database "
+        "Entry Excerpt ForeignKey Query Scalar Structure Table"
     ),
     "toolseam_builtin._database._open": "open_database",
-    "toolseam_builtin._page": "Page one_line",
+    "toolseam_builtin._database._text_search": "SEARCH_CHARACTERS hit holds_text",
+    "toolseam_builtin._page": "Page excerpt one_line",
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names.split()}
 
 __all__ = [
+    "COUNT_SECONDS",
+    "FETCH_CHARACTERS",
+    "READ_SECONDS",
+    "SEARCH_CHARACTERS",
     "Among",
     "Answer",
     "Cell",
     "Column",
+    "Contains",
     "Database",
+    "Deadline",
     "Entry",
+    "Excerpt",
+    "ForeignKey",
     "History",
     "Page",
     "Query",
     "Scalar",
+    "Shown",
     "Structure",
     "Table",
+    "Where",
+    "begins_json",
+    "columns_of",
+    "comparable_column",
+    "echo",
     "engine_text",
+    "equalities",
+    "excerpt",
     "find_history",
+    "find_record",
+    "hit",
+    "holds_text",
     "label_column",
+    "listed",
     "mask_json",
+    "never_shown",
     "no_column",
+    "no_record",
     "no_table",
+    "number_of",
     "one_line",
     "open_database",
+    "over_budget",
+    "read_until",
+    "readable_column",
     "reading_spec",
+    "scalar",
     "show",
     "show_row",
+    "stopped",
     "unavailable",
+    "where_words",
 ]
 
 

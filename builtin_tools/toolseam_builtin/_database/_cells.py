@@ -25,11 +25,13 @@ _WORD = re.compile(r"[\w.\-]{1,128}")
 _NAME_CHARACTERS = 200
 _SEGMENT = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 _NAMING = frozenset({
-    "attribute", "code", "column", "field", "key", "name", "option", "parameter", "property",
-    "setting", "variable",
+    "attribute", "code", "column", "columnname", "field", "fieldname", "key", "name", "option",
+    "parameter", "property", "setting", "variable",
 })  # fmt: skip
 _LABELS = ("label", "title", "name", "headline", "subject", "caption", "description")
-_VALUES = frozenset({"after", "before", "new", "old", "previous", "val", "value", "values"})
+_VALUES = frozenset({
+    "after", "before", "new", "newvalue", "old", "oldvalue", "previous", "val", "value", "values",
+})  # fmt: skip
 
 
 @attrs.frozen

@@ -6,26 +6,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import attrs
 
-from toolseam import (
-    Arg,
-    ErrorCode,
-    ToolArtifact,
-    ToolContext,
-    ToolError,
-    ToolResult,
-    ToolSpec,
-    hookimpl,
-)
-from toolseam.guards import mask_secrets
+from toolseam import Arg, ToolArtifact, ToolContext, ToolResult, ToolSpec, hookimpl
 from toolseam_builtin import _database as db
 
 if TYPE_CHECKING:
     from toolseam_builtin.workspace import Workspace
 
 _FIRST_FIELDS = 8
-_ECHO_CHARACTERS = 100
-_LISTED = 30
-_INTEGERS = range(-(2**63), 2**63)
 
 
 @attrs.frozen
@@ -49,9 +36,17 @@ class Plan:
     """One question to the database: what is fetched, and which of it is key and field."""
 
     query: db.Query
-    fetched: tuple[db.Column, ...]
     key: tuple[str, ...]
     fields: tuple[str, ...]
+
+
+@attrs.frozen
+class Found:
+    """The rows of a page, how many there are in all, and whether the time sufficed for both."""
+
+    rows: list[tuple[db.Cell, ...]]
+    total: int | None
+    complete: bool
 
 
 @hookimpl
@@ -74,9 +69,9 @@ def execute(arguments: Arguments, context: ToolContext) -> ToolResult:
         table = database.table(arguments.table)
         label = db.label_column(table, workspace.table_settings(table.name).label)
         plan = make_plan(table, arguments, label)
-        rows = database.rows(plan.query)
-        total = database.count(plan.query)
-    answer = compose(plan, rows, total)
+        rows, complete = db.read_until(database, plan.query)
+        found = Found(rows, database.count(plan.query) if complete else None, complete)
+    answer = compose(plan, found)
     return ToolResult.text(
         answer.text, *answer.artifacts, data=answer.data, metadata=answer.metadata
     )
@@ -84,35 +79,29 @@ def execute(arguments: Arguments, context: ToolContext) -> ToolResult:
 
 def make_plan(table: db.Table, arguments: Arguments, label: str | None) -> Plan:
     """Judge filter and fields before any query, and say what is to be fetched."""
-    where = tuple(_filter(table, name, value) for name, value in (arguments.where or {}).items())
+    where = db.equalities(table, arguments.where)
     key = table.key()
     if arguments.fields is None:
         others = [column.name for column in table.readable() if column.name not in key]
-        first = sorted(others, key=lambda name: name != label)[:_FIRST_FIELDS]
-        fields = tuple(first)
+        fields = tuple(sorted(others, key=lambda name: name != label)[:_FIRST_FIELDS])
     else:
-        fields = tuple(dict.fromkeys(_field(table, name) for name in arguments.fields))
+        asked = (db.readable_column(table, name).name for name in arguments.fields)
+        fields = tuple(dict.fromkeys(asked))
     names = tuple(dict.fromkeys((*key, *table.naming(), *fields)))
-    query = db.Query(table, names, where, arguments.limit, arguments.offset)
-    fetched = tuple(table.column(name) or db.Column(name, "integer") for name in names)
-    return Plan(query, fetched, key, fields)
+    return Plan(db.Query(table, names, where, arguments.limit, arguments.offset), key, fields)
 
 
-def compose(plan: Plan, rows: list[tuple[db.Cell, ...]], total: int | None) -> db.Answer:
+def compose(plan: Plan, found: Found) -> db.Answer:
     """Say the rows as text, table and data, in one pass over the same cells."""
     table, offset = plan.query.table, plan.query.offset
+    fetched = db.columns_of(table, plan.query.columns)
     columns = tuple(dict.fromkeys((*plan.key, *plan.fields)))
     page = db.Page()
     doubts: dict[str, int] = {}
-    for number, row in enumerate(rows, offset + 1):
-        found = zip(plan.fetched, db.show_row(table, plan.fetched, row), strict=True)
-        shown = {column.name: cell for column, cell in found}
+    for number, row in enumerate(found.rows, offset + 1):
+        shown = dict(zip(plan.query.columns, db.show_row(table, fetched, row), strict=True))
         key = ",".join(shown[name].text for name in plan.key)
-        lines = [
-            f"- {db.one_line(table.title)}:{key}"
-            if key
-            else f"- {db.one_line(table.title)} #{number}"
-        ]
+        lines = [f"- {db.one_line(table.title)}{f':{key}' if key else f' #{number}'}"]
         lines += [f"  {db.one_line(name)}: {shown[name].text}" for name in plan.fields]
         cells = [shown[name] for name in columns]
         if not page.take(lines, [cell.text for cell in cells], [cell.value for cell in cells]):
@@ -122,16 +111,16 @@ def compose(plan: Plan, rows: list[tuple[db.Cell, ...]], total: int | None) -> d
                 doubt = f"{table.title}.{name}: {cell.doubt}"
                 doubts[doubt] = doubts.get(doubt, 0) + 1
     count = len(page.cells)
-    more = (
-        count < len(rows)
-        or (total or 0) > offset + count
-        or (total is None and count == plan.query.limit)
+    more = count < len(found.rows) or (
+        count == plan.query.limit if found.total is None else found.total > offset + count
     )
     warnings = [f"{doubt} ({number} values)" for doubt, number in doubts.items()]
-    lines = [_heading(plan, count, total), *page.lines, *_closing(plan, offset + count, more=more)]
+    if not found.complete:
+        warnings.append(db.stopped(table.title, db.READ_SECONDS))
+    lines = [_heading(plan, count, found), *page.lines, *_closing(plan, offset + count, more=more)]
     data: dict[str, object] = {
         "table": table.title,
-        "total": total,
+        "total": found.total,
         "offset": offset,
         "next_offset": offset + count if more else None,
         "columns": list(columns),
@@ -142,62 +131,20 @@ def compose(plan: Plan, rows: list[tuple[db.Cell, ...]], total: int | None) -> d
     return db.Answer(text, (shown_table,), data, warnings)
 
 
-def _heading(plan: Plan, count: int, total: int | None) -> str:
-    table = db.one_line(plan.query.table.title)
-    named = [f"{name} = {_echo(value)}" for name, value in plan.query.where]
-    matching = f" where {db.one_line(' and '.join(named))}" if named else ""
-    number = "an uncounted number of" if total is None else f"{total:,}"
+def _heading(plan: Plan, count: int, found: Found) -> str:
+    title, total = db.one_line(plan.query.table.title), found.total
+    records = f"{db.number_of(total)} record{'' if total == 1 else 's'}"
     first = plan.query.offset + 1
     shown = f"shown {first:,} to {first + count - 1:,}" if count else "none shown"
     start = f" from offset {plan.query.offset:,}" if not count and total else ""
-    return f"{table}: {number} record{'' if total == 1 else 's'}{matching}, {shown}{start}."
+    return f"{title}: {records}{db.where_words(plan.query.where)}, {shown}{start}."
 
 
 def _closing(plan: Plan, following: int, *, more: bool) -> list[str]:
     table = plan.query.table
     shown = {*plan.key, *plan.fields}
     left = [column.name for column in table.readable() if column.name not in shown]
-    hidden = [column.name for column in table.columns if column.sensitive]
     lines = [f"More with offset={following}."] if more else []
     if left:
-        lines.append(f"Further columns, by `fields`: {db.one_line(_listed(left))}.")
-    if hidden:
-        lines.append(f"Never shown: {db.one_line(_listed(hidden))}.")
-    return lines
-
-
-def _filter(table: db.Table, name: str, value: db.Scalar) -> tuple[str, db.Scalar]:
-    column = table.column(name)
-    if column is None:
-        raise db.no_column(name, table.title, [column.name for column in table.columns])
-    masked = isinstance(value, str) and (db.mask_json(value) != value or mask_secrets(value)[1] > 0)
-    if masked or not column.comparable:
-        raise ToolError(
-            f"{table.title} cannot be filtered by {column.name}: it holds what is not shown.",
-            ErrorCode.PERMISSION_DENIED,
-        )
-    if isinstance(value, int) and value not in _INTEGERS:
-        raise ToolError(f"{column.name}: the number is too large.", ErrorCode.INVALID_ARGUMENTS)
-    return column.name, value
-
-
-def _field(table: db.Table, name: str) -> str:
-    column = table.column(name)
-    if column is None:
-        raise db.no_column(name, table.title, [column.name for column in table.columns])
-    if column.sensitive:
-        raise ToolError(
-            f"{table.title}.{column.name} is sensitive and never shown.",
-            ErrorCode.PERMISSION_DENIED,
-        )
-    return column.name
-
-
-def _listed(names: list[str]) -> str:
-    listed = ", ".join(names[:_LISTED])
-    return listed if len(names) <= _LISTED else f"{listed} and {len(names) - _LISTED} more"
-
-
-def _echo(value: db.Scalar) -> str:
-    text = "null" if value is None else repr(value) if isinstance(value, str) else str(value)
-    return text if len(text) <= _ECHO_CHARACTERS else f"{text[:_ECHO_CHARACTERS]}…"
+        lines.append(f"Further columns, by `fields`: {db.listed(left)}.")
+    return [*lines, *db.never_shown(table)]
