@@ -23,16 +23,23 @@ class LocalZone:
 
 def local_zone() -> LocalZone:
     """Return the zone of this process: what `TZ` says, else what the machine is set to."""
-    from zoneinfo import ZoneInfo
-
     asked = os.environ.get("TZ")
     for name in (asked.removeprefix(":"),) if asked is not None else _of_the_machine():
-        try:
-            return LocalZone(ZoneInfo(name), name, named=True)
-        except (KeyError, OSError, ValueError):  # unknown, a folder, no name at all
-            continue
+        zone = named_zone(name)
+        if zone is not None:
+            return LocalZone(zone, name, named=True)
     now = datetime.now().astimezone()
     return LocalZone(now.tzinfo or UTC, now.tzname() or "UTC", named=False)
+
+
+def named_zone(name: str) -> tzinfo | None:
+    """Return the zone of this name, None if the zone database has none."""
+    from zoneinfo import ZoneInfo
+
+    try:
+        return ZoneInfo(name)
+    except (KeyError, OSError, ValueError):  # unknown, a folder, no name at all
+        return None
 
 
 def _of_the_machine() -> tuple[str, ...]:

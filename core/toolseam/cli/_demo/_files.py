@@ -163,6 +163,10 @@ files = ["path"]
 [workspace.accounts]
 users = "users"
 groups = "teams"
+
+[workspace.index]
+folders = ["docs"]
+columns = ["pages.body"]
 """,
     "app/__init__.py": '"""The web site of the Harbour Museum."""\n',
     "app/web.py": _WEB,
@@ -226,6 +230,19 @@ EMPTY_TOKEN=
 <path d="M0 15h40v5H0z" fill="#246"/><path d="M8 14l4-9 4 9z" fill="#c63"/></svg>
 """,
     "media/opening-hours.txt": "Tuesday to Sunday, 10:00 to 18:00\n",
+    "etc/cron.d/museum": """\
+# what the site does by itself
+SHELL=/bin/sh
+CRON_TZ=Europe/Lisbon
+MAILTO=site@museum.example
+BOOKING_TOKEN=made-up-77c1ab
+
+*/5 * * * *	museum	python -m app.mail --send
+15 6 * * 2-7 museum /opt/museum/publish --opens 10:00
+0 3 1 * * root /opt/museum/backup --password made-up-Qz81 --to nas
+@reboot museum /opt/museum/warm-cache
+30 25 * * * museum /opt/museum/report
+""",
     "docs/editors.md": """\
 # For editors
 

@@ -1,0 +1,132 @@
+"""What a workspace has planned: its crontabs read, judged, and dated as far as time allows."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+import attrs
+
+from toolseam import ErrorCode, ToolError
+from toolseam_builtin.system._clock import local_zone, named_zone
+from toolseam_builtin.system._crontab import Crontab, Fault, Form, Task, Variable, form_of
+from toolseam_builtin.system._crontabs import MOST, find_crontabs
+from toolseam_builtin.system._schedule import Schedule, read_schedule
+
+if TYPE_CHECKING:
+    from datetime import tzinfo
+
+    from toolseam_builtin.system._crontabs import Found
+    from toolseam_builtin.workspace import Workspace
+
+_LISTED = 20
+
+
+@attrs.frozen
+class Dated:
+    """A task with what its schedule says, and the zone that it is for."""
+
+    task: Task
+    schedule: Schedule
+    zone: str
+
+
+@attrs.frozen
+class Plan:
+    """Everything that was found; `files` are the crontabs that were read."""
+
+    files: Sequence[str]
+    tasks: Sequence[Dated] = ()
+    variables: Sequence[Variable] = ()
+    faults: Sequence[Fault] = ()
+    warnings: Sequence[str] = ()
+
+
+def make_plan(
+    workspace: Workspace,
+    file: str | None,
+    form: Form | None,
+    end: float,
+    now: datetime | None = None,
+) -> Plan:
+    """Find and read the workspace's crontabs, or the one that is asked for.
+
+    Args:
+        workspace: where to look.
+        file: a crontab's name as `Plan.files` has it.
+        form: how crontabs are read; None lets each path decide.
+        end: a moment of the monotonic clock at which no further work is begun.
+        now: after which the next runs are looked for; the present if unsaid.
+
+    Raises `ToolError`: `not_found` where `file` is none of the crontabs, `unavailable` where the
+    library for schedules is missing.
+    """
+    found = find_crontabs(workspace, end)
+    names = found.names if file is None else _the_one(found, file)
+    lines = Crontab()
+    warnings: list[str] = []
+    read: list[str] = []
+    for name in names:
+        if time.monotonic() > end:
+            warnings.append(f"{len(names) - len(read):,} crontabs were not read in time.")
+            break
+        text = _text(found, name, warnings)
+        if text is not None:
+            lines.read(name, text, form or form_of(name))
+            read.append(name)
+    if found.left:
+        warnings.append(f"Only the first {MOST} crontabs are read; {found.left:,} are left.")
+    dated, faults = _dated(lines, now or datetime.now(UTC), end, warnings)
+    order = {name: number for number, name in enumerate(read)}
+    faults = sorted([*lines.faults, *faults], key=lambda each: (order[each.file], each.line))
+    return Plan(read, dated, lines.variables, faults, warnings)
+
+
+def _the_one(found: Found, file: str) -> tuple[str, ...]:
+    if file in found.names:
+        return (file,)
+    listed = ", ".join(found.names[:_LISTED]) or "there are none"
+    raise ToolError(f"No crontab has this name; those found: {listed}.", ErrorCode.NOT_FOUND)
+
+
+def _text(found: Found, name: str, warnings: list[str]) -> str | None:
+    """Read a crontab; one that may not be read is a warning."""
+    try:
+        file = found.guard.read(name)
+    except ToolError:
+        warnings.append(f"{name} may not be read here.")
+        return None
+    if not file.complete:
+        warnings.append(f"{name} is read in its first {len(file.data):,} bytes only.")
+    folders, _, last = name.rpartition("/")
+    if "." in last and folders.rpartition("/")[2] == "cron.d":
+        warnings.append(f"{name} has a point in its name: Debian's cron passes over such files.")
+    return file.data.decode("utf-8-sig", "replace")
+
+
+def _dated(
+    lines: Crontab, now: datetime, end: float, warnings: list[str]
+) -> tuple[list[Dated], list[Fault]]:
+    """Judge each task's schedule and look for its next run, as long as there is time."""
+    local = local_zone()
+    zones: dict[str | None, tuple[tzinfo | None, str]] = {None: (local.zone, local.name)}
+    dated: list[Dated] = []
+    faults: list[Fault] = []
+    for number, task in enumerate(lines.tasks):
+        if time.monotonic() > end:
+            warnings.append(f"{len(lines.tasks) - number:,} tasks were not judged in time.")
+            break
+        if task.zone not in zones:
+            name = task.zone or ""
+            zones[task.zone] = (named_zone(name), name)
+            if zones[task.zone][0] is None:
+                warnings.append(f"{task.file} is for a time zone that is not known here: {name}.")
+        zone, name = zones[task.zone]
+        schedule = read_schedule(task.schedule, None if zone is None else now.astimezone(zone))
+        if isinstance(schedule, str):
+            faults.append(Fault(task.file, task.line, schedule))
+        else:
+            dated.append(Dated(task, schedule, name))
+    return dated, faults
