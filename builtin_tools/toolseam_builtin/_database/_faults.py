@@ -68,6 +68,11 @@ class Deadline:
     at: float
     near: float | None = None
 
+    @classmethod
+    def after(cls, seconds: float) -> Deadline:
+        """Return the moment so many seconds from now."""
+        return cls(time.monotonic() + seconds)
+
     def passed(self) -> bool:
         """Tell whether the moment, or the nearer one, is over."""
         return time.monotonic() > (self.at if self.near is None else min(self.at, self.near))
