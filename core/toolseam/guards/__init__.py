@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from toolseam.guards._paths import READ_LIMIT, FileLook, FileRead, FolderRead, PathGuard
     from toolseam.guards._secrets import MASK, mask_secrets
     from toolseam.guards._sources import mask_source
-    from toolseam.guards._urls import WebAddress, read_web_address
+    from toolseam.guards._urls import WebAddress, canonical_host, read_web_address
 
 _HOME = {
     "AllowedHost": "_egress",
@@ -28,6 +28,7 @@ _HOME = {
     "PathGuard": "_paths",
     "is_denied_name": "_denied",
     "WebAddress": "_urls",
+    "canonical_host": "_urls",
     "is_sensitive_name": "_names",
     "mask_assignment": "_assignments",
     "mask_fields": "_fields",
@@ -47,6 +48,7 @@ __all__ = [
     "FolderRead",
     "PathGuard",
     "WebAddress",
+    "canonical_host",
     "is_denied_name",
     "is_sensitive_name",
     "mask_assignment",

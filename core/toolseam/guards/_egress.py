@@ -58,7 +58,7 @@ def resolve(host: str, port: int) -> list[str]:
 def _canonical(hosts: Mapping[str, AllowedHost]) -> dict[str, AllowedHost]:
     named: dict[str, AllowedHost] = {}
     for name, allowed in hosts.items():
-        host = canonical_host(name.removeprefix("[").removesuffix("]"))
+        host = canonical_host(name)
         if host is None:
             message = f"{short(name)!r} is no host name and no address"
             raise ValueError(message)

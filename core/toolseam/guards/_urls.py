@@ -90,8 +90,9 @@ def canonical_host(name: str) -> str | None:
     """Return a host's one spelling, or None for what is no host.
 
     Args:
-        name: a name, also an international one, or an address without brackets.
+        name: a name, also an international one, or an address, with or without brackets.
     """
+    name = name.removeprefix("[").removesuffix("]")
     if not name or len(name) > _HOST_CHARACTERS:
         return None
     if (address := read_address(name)) is not None:
