@@ -33,6 +33,7 @@ if TYPE_CHECKING:
         mask_json,
         show,
         show_row,
+        speaks_of_secret,
     )
     from toolseam_builtin._database._faults import (
         Deadline,
@@ -46,6 +47,7 @@ if TYPE_CHECKING:
         COUNT_SECONDS,
         FETCH_CHARACTERS,
         READ_SECONDS,
+        REFERRING_ROWS,
         Among,
         Cell,
         Column,
@@ -54,6 +56,7 @@ if TYPE_CHECKING:
         Entry,
         Excerpt,
         ForeignKey,
+        Orphans,
         Query,
         Scalar,
         Structure,
@@ -71,13 +74,13 @@ _HOMES = {
         "no_record number_of read_until readable_column scalar stopped where_words"
     ),
     "toolseam_builtin._database._cells": (
-        "Shown begins_json engine_text label_column mask_json show show_row"
+        "Shown begins_json engine_text label_column mask_json show show_row speaks_of_secret"
     ),
     "toolseam_builtin._database._faults": "Deadline no_column no_table over_budget unavailable",
     "toolseam_builtin._database._history": "History find_history",
     "toolseam_builtin._database._model": (
-        "Among COUNT_SECONDS FETCH_CHARACTERS READ_SECONDS Cell Column Contains Database "
-        "Entry Excerpt ForeignKey Query Scalar Structure Table"
+        "Among COUNT_SECONDS FETCH_CHARACTERS READ_SECONDS REFERRING_ROWS Cell Column Contains "
+        "Database Entry Excerpt ForeignKey Orphans Query Scalar Structure Table"
     ),
     "toolseam_builtin._database._open": "open_database",
     "toolseam_builtin._database._text_search": "SEARCH_CHARACTERS hit holds_text",
@@ -89,6 +92,7 @@ __all__ = [
     "COUNT_SECONDS",
     "FETCH_CHARACTERS",
     "READ_SECONDS",
+    "REFERRING_ROWS",
     "SEARCH_CHARACTERS",
     "Among",
     "Answer",
@@ -101,6 +105,7 @@ __all__ = [
     "Excerpt",
     "ForeignKey",
     "History",
+    "Orphans",
     "Page",
     "Query",
     "Scalar",
@@ -136,6 +141,7 @@ __all__ = [
     "scalar",
     "show",
     "show_row",
+    "speaks_of_secret",
     "stopped",
     "unavailable",
     "where_words",

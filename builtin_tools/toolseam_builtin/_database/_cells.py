@@ -81,16 +81,21 @@ def show_row(table: Table, columns: tuple[Column, ...], cells: tuple[Cell, ...])
             paired ones must be among them.
         cells: as the reader gave them.
     """
-    secret = any(column.paired for column in table.columns) and any(
+    secret = speaks_of_secret(table, columns, cells)
+    return [
+        Shown(MASK, MASK) if secret and column.paired and cell is not None else show(cell, column)
+        for column, cell in zip(columns, cells, strict=True)
+    ]
+
+
+def speaks_of_secret(table: Table, columns: tuple[Column, ...], cells: tuple[Cell, ...]) -> bool:
+    """Tell whether a row names a sensitive field, so that its paired cells are not shown."""
+    return any(column.paired for column in table.columns) and any(
         isinstance(cell, Excerpt)
         and column.naming
         and is_sensitive_name(cell.text[:_NAME_CHARACTERS])
         for column, cell in zip(columns, cells, strict=True)
     )
-    return [
-        Shown(MASK, MASK) if secret and column.paired and cell is not None else show(cell, column)
-        for column, cell in zip(columns, cells, strict=True)
-    ]
 
 
 def show(cell: Cell, column: Column, *, characters: int = CELL_CHARACTERS) -> Shown:

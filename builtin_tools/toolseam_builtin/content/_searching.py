@@ -1,0 +1,168 @@
+"""Looking for a text in one table after the other, within one budget of time."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import attrs
+
+from toolseam import ErrorCode, ToolError
+from toolseam_builtin import _database as db
+
+if TYPE_CHECKING:
+    from toolseam_builtin.workspace import Workspace
+
+_SECONDS = 1.4
+_TURN_SECONDS = 0.1
+_CANDIDATES = 1_000_000_000
+_LABEL = 100
+
+
+@attrs.frozen
+class Hit:
+    """One record: the first field that shows the text, and the names of others that do."""
+
+    key: str
+    label: str
+    field: str
+    excerpt: str
+    also: tuple[str, ...]
+
+
+@attrs.frozen
+class Searched:
+    """What was found in one table; `complete` says whether it was searched to its end."""
+
+    title: str
+    hits: tuple[Hit, ...] = ()
+    complete: bool = True
+    faults: tuple[str, ...] = ()
+
+
+@attrs.frozen
+class Search:
+    """All that was searched, in the order of the tables.
+
+    Args:
+        tables: what was found in each.
+        left: tables that no turn came to, since enough was found before.
+        textless: tables without a column that may hold text.
+        views: views and the like, which show the rows of tables once more.
+        seconds: how long a search may take.
+    """
+
+    tables: tuple[Searched, ...]
+    left: tuple[str, ...] = ()
+    textless: tuple[str, ...] = ()
+    views: tuple[str, ...] = ()
+    seconds: float = _SECONDS
+
+
+@attrs.frozen
+class _Place:
+    """One table, and which of its columns are looked into."""
+
+    table: db.Table
+    columns: tuple[str, ...]
+    label: str | None
+
+
+def search_tables(
+    database: db.Database, workspace: Workspace, text: str, name: str | None, limit: int
+) -> Search:
+    """Search one table, or all of them by name until more than `limit` records are found.
+
+    Every table gets a turn before those that need longer get the rest of the time.
+    """
+    budget = db.Deadline.after(_SECONDS)
+    listed = database.tables(count=False) if name is None else []
+    titles = [entry.title for entry in listed if entry.kind == "table"] if name is None else [name]
+    views = tuple(entry.title for entry in listed if entry.kind != "table")
+    found: dict[str, Searched] = {}
+    pending: list[_Place] = []
+    textless: list[str] = []
+    for title in titles:
+        if _enough(found, limit):
+            break
+        try:
+            place = _place(database, workspace, title)
+        except ToolError as failure:
+            if name is not None or failure.code is not ErrorCode.UNAVAILABLE:
+                raise
+            found[title] = Searched(title, faults=(str(failure),))
+            continue
+        if not place.columns:
+            textless.append(place.table.title)
+            continue
+        turn = budget.left() if name is not None else min(_TURN_SECONDS, budget.left())
+        found[place.table.title] = result = _search(database, place, text, limit, turn)
+        if not result.complete and name is None:
+            pending.append(place)
+    for place in pending:
+        if _enough(found, limit):
+            break
+        again = _search(database, place, text, limit, budget.left())
+        # A second turn may see less than the first, if the machine was busy.
+        if again.complete or len(again.hits) >= len(found[place.table.title].hits):
+            found[place.table.title] = again
+    left = tuple(title for title in titles if title not in found and title not in textless)
+    return Search(tuple(found.values()), left if name is None else (), tuple(textless), views)
+
+
+def _enough(found: dict[str, Searched], limit: int) -> bool:
+    return sum(len(table.hits) for table in found.values()) > limit
+
+
+def _place(database: db.Database, workspace: Workspace, name: str) -> _Place:
+    table = database.table(name)
+    texts = tuple(column.name for column in table.readable() if db.holds_text(column))
+    return _Place(table, texts, db.label_column(table, workspace.table_settings(table.name).label))
+
+
+def _search(
+    database: db.Database, place: _Place, text: str, limit: int, seconds: float
+) -> Searched:
+    table = place.table
+    key = table.key()
+    wanted = (*key, *table.naming(), *filter(None, [place.label]), *place.columns)
+    names = tuple(dict.fromkeys(wanted))
+    columns = db.columns_of(table, names)
+    hits: list[Hit] = []
+
+    def take(row: tuple[db.Cell, ...]) -> bool:
+        cells = dict(zip(columns, row, strict=True))
+        secret = db.speaks_of_secret(table, columns, row)
+        places = {
+            column.name: excerpt
+            for column, cell in cells.items()
+            if column.name in place.columns
+            and isinstance(cell, db.Excerpt)
+            and not (secret and column.paired)
+            and (excerpt := db.hit(cell, text)) is not None
+        }
+        if places:
+            named = {
+                column.name: db.show(cell, column).text
+                for column, cell in cells.items()
+                if column.name in key or column.name == place.label
+            }
+            label = "" if place.label is None else db.excerpt(named[place.label], _LABEL)
+            field, *also = places
+            said = ",".join(named[name] for name in key)
+            hits.append(Hit(said, label, field, places[field], tuple(also)))
+        return len(hits) <= limit
+
+    query = db.Query(
+        table,
+        names,
+        limit=_CANDIDATES,
+        contains=db.Contains(text, place.columns),
+        characters=db.SEARCH_CHARACTERS,
+    )
+    try:
+        complete = database.scan(query, take, seconds)
+    except ToolError as failure:
+        if failure.code is not ErrorCode.UNAVAILABLE:
+            raise
+        return Searched(table.title, tuple(hits), faults=(str(failure),))
+    return Searched(table.title, tuple(hits), complete)
