@@ -1,0 +1,229 @@
+"""What is to be changed: the table, the record, its fields before and after."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import attrs
+
+from toolseam import ErrorCode, ToolError
+from toolseam.guards import is_sensitive_name, mask_secrets
+from toolseam_builtin._database._asking import columns_of, find_record, scalar
+from toolseam_builtin._database._cells import engine_text, label_column, show, show_row
+from toolseam_builtin._database._faults import no_column, unavailable
+from toolseam_builtin._database._history import History, find_history
+from toolseam_builtin._database._model import Cell, Database, Excerpt, Table
+from toolseam_builtin._database._writing._model import Equalities
+from toolseam_builtin._database._writing._values import fit
+from toolseam_builtin.workspace import TableSettings
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from toolseam_builtin._database._model import Column, Scalar
+    from toolseam_builtin.workspace import Workspace
+
+_SHOWN = 160
+_DIGITS = 8
+_WHOLE = 1_000_000
+
+
+@attrs.frozen
+class Target:
+    """A table that may be edited, with what the workspace says of it."""
+
+    database: Database
+    table: Table
+    settings: TableSettings
+    history: History
+
+
+@attrs.frozen
+class Record:
+    """One record: what names it, as a condition and as answers show it, and its cells."""
+
+    where: Equalities
+    key: str
+    label: str
+    cells: Mapping[str, Cell]
+    shown: Mapping[str, str]
+    secret: bool
+
+
+def target(database: Database, workspace: Workspace, name: str) -> Target:
+    """Return a table that may be edited.
+
+    Raises `ToolError`: `not_found` for no readable table, `invalid_arguments` for a view or the
+    like, `unavailable`, with the reason `no_history`, where nothing would tell who changed what.
+    """
+    table = database.table(name)
+    if table.kind != "table":
+        raise ToolError(
+            f"{table.title} is a {table.kind}; only tables are written.",
+            ErrorCode.INVALID_ARGUMENTS,
+        )
+    settings = workspace.table_settings(table.name)
+    history = find_history(database, table, settings, named_only=True)
+    who = None if history.who is None else history.table.column(history.who)
+    if who is None or history.table.kind != "table" or not _takes_names(who):
+        raise unavailable(
+            f"{history.table.title} is no table that can be told who changed {table.title}: wanted"
+            " is a column for a name, like changed_by.",
+            "no_history",
+        )
+    return Target(database, table, settings, history)
+
+
+def named_column(found: Target, role: str) -> Column:
+    """Return the column that the workspace names for a role (`draft`, `language` …).
+
+    Raises `ToolError` `unavailable`, with the reason `not_configured`, naming the key.
+    """
+    name = getattr(found.settings, role)
+    column = None if name is None else found.table.column(name)
+    if column is None or column.sensitive or column.generated:
+        raise unavailable(
+            f"{found.table.title} has no {role} column that can be written; name one:"
+            f' {role} = "..." in the table [workspace.tables.{found.table.name}].',
+            "not_configured",
+        )
+    return column
+
+
+def optional_column(found: Target, role: str) -> Column | None:
+    """Return the column for a role, `None` where the workspace names none."""
+    return None if getattr(found.settings, role) is None else named_column(found, role)
+
+
+def read(found: Target, key: str | int, names: Iterable[str] = ()) -> Record:
+    """Return one record with the cells of these columns.
+
+    Raises `ToolError` `not_found` if there is none.
+    """
+    table = found.table
+    label = label_column(table, found.settings.label)
+    wanted = (*table.key(), *names, *table.naming(), *filter(None, [label]))
+    columns = columns_of(table, dict.fromkeys(wanted))
+    where, row = find_record(found.database, table, key, [column.name for column in columns])
+    cells = {column.name: cell for column, cell in zip(columns, row, strict=True)}
+    shown = {
+        column.name: _said(cell, column, one.text)
+        for column, cell, one in zip(columns, row, show_row(table, columns, row), strict=True)
+    }
+    secret = any(
+        column.naming and isinstance(cell, Excerpt) and is_sensitive_name(cell.text[:200])
+        for column, cell in zip(columns, row, strict=True)
+    )
+    keys = columns_of(table, table.key())
+    named = ",".join(show(cells[column.name], column).text for column in keys)
+    called = "" if label is None or label in table.key() else f" {shown[label]}"
+    return Record(_whole_key(table, cells, where), named, called, cells, shown, secret)
+
+
+def assigned(
+    found: Target, values: Mapping[str, Scalar], allowed: Iterable[str]
+) -> dict[str, Scalar]:
+    """Return the values of a call under the table's own names, each as its column takes it.
+
+    Args:
+        found: the table.
+        values: as the call gives them.
+        allowed: the columns that may be written, as the workspace names them.
+
+    Raises `ToolError`: `invalid_arguments` for an unknown or generated column, a wrong type or a
+    value that is too long; `permission_denied` for a column that is sensitive or not listed.
+    """
+    table = found.table
+    named = [table.column(name) for name in allowed]
+    open_to = {c.name for c in named if c is not None and not (c.sensitive or c.generated)}
+    ready: dict[str, Scalar] = {}
+    for name, value in values.items():
+        column = table.column(name)
+        if column is None:
+            raise no_column(name, table.title, [column.name for column in table.columns])
+        if column.generated:
+            fit(table, column, value, found.database.dialect)
+        if column.sensitive or column.name not in open_to:
+            raise _closed(found, column, open_to)
+        if column.name in ready:
+            raise ToolError(
+                f"{table.title}.{column.name} is given twice.", ErrorCode.INVALID_ARGUMENTS
+            )
+        ready[column.name] = fit(table, column, value, found.database.dialect)
+    return ready
+
+
+def refuse_secret(found: Target, record: Record, names: Iterable[str]) -> None:
+    """Refuse to write the value of a row that names a secret.
+
+    Raises `ToolError` `permission_denied`.
+    """
+    columns = columns_of(found.table, names)
+    paired = [column for column in columns if column.paired]
+    if record.secret and paired:
+        raise _closed(found, paired[0], ())
+
+
+def editable(found: Target) -> tuple[str, ...]:
+    """Return the columns that the workspace lists as editable.
+
+    Raises `ToolError` `unavailable`, with the reason `not_configured`, where it lists none.
+    """
+    if found.settings.editable:
+        return found.settings.editable
+    raise unavailable(
+        f"No column of {found.table.title} is editable; list them: editable = [...] in the table"
+        f" [workspace.tables.{found.table.name}].",
+        "not_configured",
+    )
+
+
+def differs(cell: Cell, value: Scalar) -> bool:
+    """Tell whether a cell holds something else than a value."""
+    if isinstance(cell, Excerpt):
+        return not isinstance(value, str) or cell.text != value or cell.total != len(value)
+    if cell is None or value is None:
+        return cell is not value
+    if isinstance(value, str):
+        return str(cell) != value
+    return not isinstance(cell, bool | int | float) or cell != value
+
+
+def said(value: Scalar, column: Column) -> str:
+    """Return a value as a preview shows it: masked, in one line, text in quotes."""
+    cell = Excerpt(value, len(value)) if isinstance(value, str) else value
+    return _said(cell, column, show(cell, column).text)
+
+
+def _said(cell: Cell, column: Column, shown: str) -> str:
+    if not isinstance(cell, Excerpt):
+        return shown
+    text = show(cell, column, characters=_WHOLE).text if cell.total > _SHOWN else shown
+    text = mask_secrets(text)[0]
+    if max(len(text), cell.total) <= _SHOWN:
+        return json.dumps(text, ensure_ascii=False)
+    # What is cut counts too: a change in it makes another preview.
+    print_ = hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:_DIGITS]
+    return f"{json.dumps(text[:_SHOWN], ensure_ascii=False)}… ({cell.total:,} characters, {print_})"
+
+
+def _whole_key(table: Table, cells: Mapping[str, Cell], where: Equalities) -> Equalities:
+    """Return the condition with the key's own values, which a long key's excerpt has not."""
+    whole = tuple((name, scalar(cells[name])) for name in table.key())
+    return where if any(value is None for _, value in whole) else whole
+
+
+def _takes_names(column: Column) -> bool:
+    declared = column.type.casefold()
+    return not any(word in declared for word in ("int", "uuid", "serial", "numeric", "bool"))
+
+
+def _closed(found: Target, column: Column, allowed: Iterable[str]) -> ToolError:
+    listed = ", ".join(sorted(allowed)) or "none"
+    return ToolError(
+        f"{found.table.title}.{engine_text(column.name)} may not be written; editable: {listed}.",
+        ErrorCode.PERMISSION_DENIED,
+    )
