@@ -130,6 +130,13 @@ def read_table(text: str) -> Definition:
     return Definition(generated, tuple(checks))
 
 
+def is_strict(text: str) -> bool:
+    """Tell whether the text of a `CREATE TABLE` makes SQLite hold values to declared types."""
+    found = tokens(text)
+    start = next((i for i, token in enumerate(found) if token.text == "("), len(found))
+    return any(fold(token.text) == "strict" for token in found[closing(found, start) + 1 :])
+
+
 def fold(name: str) -> str:
     """Return a name as SQLite compares it: only ASCII letters lose their case."""
     return name.translate(_LOWER)

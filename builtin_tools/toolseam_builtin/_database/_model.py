@@ -19,6 +19,9 @@ READ_SECONDS = 1.0
 COUNT_SECONDS = 0.4
 """How long counting them may take beside that."""
 
+REFERRING_ROWS = 100_000
+"""How many rows of a table are held against the table that they refer to."""
+
 Scalar: TypeAlias = str | int | float | bool | None
 """What a filter compares with."""
 
@@ -146,13 +149,17 @@ class ForeignKey:
 
 @attrs.frozen
 class Index:
-    """An index or a unique constraint; an expression in it counts as `None`."""
+    """An index or a unique constraint; an expression in it counts as `None`.
+
+    Two whose `form` is the same do the same; it is `None` where that cannot be told.
+    """
 
     name: str
     columns: tuple[str | None, ...]
     unique: bool = False
     partial: bool = False
     constraint: bool = False
+    form: str | None = None
 
 
 @attrs.frozen
@@ -165,13 +172,31 @@ class Check:
 
 @attrs.frozen
 class Structure:
-    """What surrounds the columns of a table."""
+    """What surrounds the columns of a table.
+
+    `primary_form` compares with the `form` of an index; of a `loose` table the engine takes
+    values of other types than its columns declare.
+    """
 
     foreign_keys: tuple[ForeignKey, ...] = ()
     referenced_by: tuple[ForeignKey, ...] = ()
     indexes: tuple[Index, ...] = ()
     checks: tuple[Check, ...] = ()
     notes: tuple[str, ...] = ()
+    primary_form: str | None = None
+    loose: bool = False
+
+
+@attrs.frozen
+class Orphans:
+    """How many rows refer to a row that is not there, and through how many it was looked.
+
+    `capped` says that the table has more rows that refer than were looked at.
+    """
+
+    count: int
+    rows: int
+    capped: bool
 
 
 @attrs.frozen
@@ -266,6 +291,20 @@ class Database(Protocol):
 
         The largest come first, at most `limit`; `None` if counting takes longer.
         """
+        ...
+
+    def orphans(self, table: Table, key: ForeignKey, seconds: float) -> Orphans | None:
+        """Return how many rows refer by a key to none, `None` if counting takes longer.
+
+        Args:
+            table: has the key.
+            key: names the readable table and the columns that it refers to.
+            seconds: what counting may take.
+        """
+        ...
+
+    def reserved_words(self) -> frozenset[str]:
+        """Return the words, in lower case, that are no names unless they are quoted."""
         ...
 
     def close(self) -> None:

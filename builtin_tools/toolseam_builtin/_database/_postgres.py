@@ -21,7 +21,13 @@ from toolseam_builtin._database._faults import (
     too_late,
     unavailable,
 )
-from toolseam_builtin._database._model import COUNT_SECONDS, READ_SECONDS, Entry
+from toolseam_builtin._database._model import (
+    COUNT_SECONDS,
+    READ_SECONDS,
+    REFERRING_ROWS,
+    Entry,
+    Orphans,
+)
 from toolseam_builtin._database._postgres_schema import Catalogue, Relation
 from toolseam_builtin._database._postgres_sql import (
     kind_of,
@@ -29,6 +35,7 @@ from toolseam_builtin._database._postgres_sql import (
     select,
     select_count,
     select_groups,
+    select_orphans,
 )
 
 if TYPE_CHECKING:
@@ -37,7 +44,7 @@ if TYPE_CHECKING:
     from psycopg.sql import Composed
 
     from toolseam_builtin._database._gate import TableGate
-    from toolseam_builtin._database._model import Cell, Query, Structure, Table
+    from toolseam_builtin._database._model import Cell, ForeignKey, Query, Structure, Table
 
 _BATCH = 50
 _CONNECT_SECONDS = 5
@@ -66,6 +73,7 @@ _PRIVILEGED = f"""{POWERFUL} OR EXISTS (
     OR has_any_column_privilege(session_user, c.oid, 'INSERT, UPDATE'))
 )
 """
+_RESERVED = "SELECT word FROM pg_get_keywords() WHERE catcode IN ('R', 'T')"
 _RESTRICT = """
 SELECT set_config(name, %s, true) FROM pg_settings WHERE name = 'restrict_nonsystem_relation_kind'
 """
@@ -191,6 +199,22 @@ class PostgresDatabase:
         statement, values = select_groups(query, kind)
         rows = self._budgeted(query.table, seconds, statement, *values)
         return None if rows is None else [(read_row(row[:-1], [kind])[0], row[-1]) for row in rows]
+
+    def orphans(self, table: Table, key: ForeignKey, seconds: float) -> Orphans | None:
+        """Return how many rows refer by a key to none, `None` if counting takes longer."""
+        with self._translated(table.title):
+            other = self._relation(key.table or "")
+        statement = select_orphans(table, key, (other.schema, other.name), REFERRING_ROWS + 1)
+        found = self._budgeted(table, seconds, statement)
+        if found is None:
+            return None
+        ((rows, count),) = found
+        return Orphans(count, rows, capped=rows > REFERRING_ROWS)
+
+    def reserved_words(self) -> frozenset[str]:
+        """Return the words that are no names unless they are quoted."""
+        with self._translated():
+            return frozenset(word for (word,) in self._fetch(_RESERVED))
 
     def close(self) -> None:
         """End the transaction and close the connection."""

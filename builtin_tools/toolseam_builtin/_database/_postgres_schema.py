@@ -86,9 +86,12 @@ JOIN pg_attribute b ON b.attrelid = l.other AND b.attnum = l.there
 _INDEXES = f"""
 SELECT c.relname::text, {_NAMES.format(key="i.indkey::smallint[]", table="i.indrelid")},
        i.indisunique, i.indpred IS NOT NULL,
-       EXISTS (SELECT FROM pg_constraint o WHERE o.conindid = i.indexrelid AND o.contype = 'u')
+       EXISTS (SELECT FROM pg_constraint o WHERE o.conindid = i.indexrelid AND o.contype = 'u'),
+       CASE WHEN i.indpred IS NULL AND i.indexprs IS NULL THEN concat_ws(' / ',
+         c.relam::text, i.indkey::text, i.indclass::text, i.indcollation::text,
+         i.indoption::text, i.indnkeyatts::text) END, i.indisprimary
 FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid
-WHERE i.indrelid = %s AND NOT i.indisprimary ORDER BY c.relname
+WHERE i.indrelid = %s ORDER BY c.relname
 """  # noqa: S608
 
 
@@ -191,11 +194,18 @@ class Catalogue:
                 referenced.append(ForeignKey(tuple(there), title, tuple(columns)))
             if kind == "c" and home == relation.oid:
                 checks.append(Check(name, None if mentions_sensitive(text or "") else text))
-        indexes = tuple(
-            Index(name, tuple(columns), unique, partial, constraint)
-            for name, columns, unique, partial, constraint in self._fetch(_INDEXES, relation.oid)
+        found = self._fetch(_INDEXES, relation.oid)
+        return Structure(
+            foreign_keys=tuple(foreign),
+            referenced_by=tuple(referenced),
+            indexes=tuple(
+                Index(name, tuple(columns), unique, partial, constraint, form)
+                for name, columns, unique, partial, constraint, form, primary in found
+                if not primary
+            ),
+            checks=tuple(checks),
+            primary_form=next((form for *_, form, primary in found if primary), None),
         )
-        return Structure(tuple(foreign), tuple(referenced), indexes, tuple(checks))
 
 
 def _columns(rows: list[tuple[Any, ...]], referring: set[str]) -> tuple[Column, ...]:

@@ -11,7 +11,7 @@ from toolseam_builtin._database._model import Blob, Excerpt
 from toolseam_builtin._database._text_search import like_pattern
 
 if TYPE_CHECKING:
-    from toolseam_builtin._database._model import Cell, Column, Query, Scalar, Table
+    from toolseam_builtin._database._model import Cell, Column, ForeignKey, Query, Scalar, Table
 
 _TEXTS = ("text", "character varying", "character")
 _TIMES = ("date", "timestamp without time zone", "timestamp with time zone")
@@ -53,6 +53,25 @@ def select_groups(query: Query, kind: str) -> tuple[Composed, list[object]]:
         grouped.format(value, _named(query.table), condition, Placeholder()),
     )
     return statement, [*values, query.limit]
+
+
+def select_orphans(table: Table, key: ForeignKey, other: tuple[str, str], limit: int) -> Composed:
+    """Return the statement that counts rows that refer to something, and those that miss it."""
+    here = [_identifier("c", name) for name in key.columns]
+    rows = SQL("SELECT {} FROM {} AS c WHERE {} LIMIT {}").format(
+        SQL(", ").join(here),
+        _identifier(table.schema, table.name),
+        SQL(" AND ").join(SQL("{} IS NOT NULL").format(name) for name in here),
+        limit,
+    )
+    same = SQL(" AND ").join(
+        SQL("{} = {}").format(_identifier("p", there), _identifier("t", name))
+        for name, there in zip(key.columns, key.target, strict=True)
+    )
+    return SQL(
+        "WITH t AS MATERIALIZED ({}) SELECT (SELECT count(*) FROM t), count(*) FROM t"
+        " WHERE NOT EXISTS (SELECT FROM {} AS p WHERE {})"
+    ).format(rows, _identifier(*other), same)
 
 
 def _identifier(*names: str) -> Identifier:

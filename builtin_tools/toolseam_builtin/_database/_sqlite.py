@@ -17,8 +17,15 @@ from toolseam_builtin._database._faults import (
     too_late,
     unavailable,
 )
-from toolseam_builtin._database._model import COUNT_SECONDS, READ_SECONDS, Entry
+from toolseam_builtin._database._model import (
+    COUNT_SECONDS,
+    READ_SECONDS,
+    REFERRING_ROWS,
+    Entry,
+    Orphans,
+)
 from toolseam_builtin._database._sqlite_guard import Guard
+from toolseam_builtin._database._sqlite_reserved import RESERVED
 from toolseam_builtin._database._sqlite_schema import Schema
 from toolseam_builtin._database._sqlite_sql import (
     PATTERN_BYTES,
@@ -27,6 +34,7 @@ from toolseam_builtin._database._sqlite_sql import (
     select,
     select_count,
     select_groups,
+    select_orphans,
 )
 
 if TYPE_CHECKING:
@@ -34,7 +42,14 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from toolseam_builtin._database._gate import TableGate
-    from toolseam_builtin._database._model import Cell, Query, Scalar, Structure, Table
+    from toolseam_builtin._database._model import (
+        Cell,
+        ForeignKey,
+        Query,
+        Scalar,
+        Structure,
+        Table,
+    )
 
 T = TypeVar("T")
 
@@ -168,6 +183,21 @@ class SqliteDatabase:
 
         return self._budgeted(query.table, read, seconds)
 
+    def orphans(self, table: Table, key: ForeignKey, seconds: float) -> Orphans | None:
+        """Return how many rows refer by a key to none, `None` if counting takes longer."""
+        other = self.table(key.table or "")
+        statement = select_orphans(table, key, other, REFERRING_ROWS + 1)
+
+        def read() -> Orphans:
+            rows, count = self._connection.execute(statement).fetchone()
+            return Orphans(count, rows, capped=rows > REFERRING_ROWS)
+
+        return self._budgeted(table, read, seconds, other)
+
+    def reserved_words(self) -> frozenset[str]:
+        """Return the words that are no names unless they are quoted."""
+        return RESERVED
+
     def close(self) -> None:
         """Close the connection."""
         self._connection.close()
@@ -185,10 +215,12 @@ class SqliteDatabase:
 
         return self._budgeted(table, read, seconds)
 
-    def _budgeted(self, table: Table, read: Callable[[], T], seconds: float) -> T | None:
+    def _budgeted(
+        self, table: Table, read: Callable[[], T], seconds: float, *others: Table
+    ) -> T | None:
         """Return what reading gives, `None` if it takes longer than so many seconds."""
         try:
-            with self._deadline.within(seconds), self._reading(table):
+            with self._deadline.within(seconds), self._reading(table, *others):
                 return read()
         except ToolError as failure:
             if failure.code is ErrorCode.TIMEOUT and self._deadline.left():
@@ -207,9 +239,9 @@ class SqliteDatabase:
                 self._connection.execute(read).fetchone()
 
     @contextmanager
-    def _reading(self, table: Table) -> Generator[None]:
+    def _reading(self, table: Table, *others: Table) -> Generator[None]:
         with self._translated(table.name):
-            self._guard.sight = self._schema.sight(table)
+            self._guard.sight = self._schema.sight(table, *others)
             try:
                 yield
             finally:

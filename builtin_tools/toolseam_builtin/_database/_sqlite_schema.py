@@ -14,6 +14,7 @@ from toolseam_builtin._database._ddl import (
     Definition,
     calls,
     fold,
+    is_strict,
     literals_sensitive,
     may_generate,
     mentions_sensitive,
@@ -54,6 +55,7 @@ _USING = re.compile(r"create\s+virtual\s+table\s[^(]*?\busing\s+[\"'`\[]?(\w+)",
 _POSITIONS = ("rowid", "_rowid_", "oid")
 _HIDDEN = 1
 _ROWID = -1
+_EXPRESSION = -2
 _GENERATED = frozenset({2, 3})
 
 
@@ -74,6 +76,7 @@ class Schema:
         self._lengths: dict[str, int] = {}
         self._columns: dict[str, tuple[Column, ...]] = {}
         self._primary: dict[str, tuple[str, ...]] = {}
+        self._keys: dict[str, list[ForeignKey]] = {}
         for name, kind, start, text, length in connection.execute(
             "SELECT name, type, substr(sql, 1, 40), CASE WHEN length(sql) <= ? THEN sql END,"
             " length(sql) FROM sqlite_master WHERE type IN ('table', 'view')",
@@ -134,11 +137,12 @@ class Schema:
             self._columns[name] = self._read_columns(name)
         return self._columns[name]
 
-    def sight(self, table: Table) -> Sight:
-        """Return what statements on one table may see."""
+    def sight(self, table: Table, *others: Table) -> Sight:
+        """Return what statements on one table, or on it and other tables, may see."""
         tables = frozenset(map(fold, self._kinds))
         if table.kind == "table":
-            return Sight({fold(table.name): _unreadable(table.columns)}, tables, {})
+            known = {fold(each.name): _unreadable(each.columns) for each in (table, *others)}
+            return Sight(known, tables, {})
         columns: dict[str, frozenset[str]] = {}
         paired: dict[str, frozenset[str]] = {}
         machinery: set[str] = set()
@@ -154,6 +158,7 @@ class Schema:
     def structure(self, table: Table) -> Structure:
         """Return keys, indexes and conditions; tables that the gate hides stay unnamed."""
         definition = self._definition(table.name)
+        text = self._texts[table.name]
         notes: tuple[str, ...] = ()
         if definition is None and table.kind == "table":
             length = self._lengths[table.name]
@@ -175,6 +180,8 @@ class Schema:
             indexes=tuple(self._indexes(table.name)),
             checks=checks,
             notes=notes,
+            primary_form=self._primary_form(table),
+            loose=table.kind == "table" and text is not None and not is_strict(text),
         )
 
     def _behind(self, virtual: str) -> frozenset[str]:
@@ -285,6 +292,11 @@ class Schema:
         return read_table(text)
 
     def _foreign_keys(self, name: str) -> list[ForeignKey]:
+        if name not in self._keys:
+            self._keys[name] = self._read_foreign_keys(name)
+        return self._keys[name]
+
+    def _read_foreign_keys(self, name: str) -> list[ForeignKey]:
         grouped: dict[int, list[tuple[Any, ...]]] = {}
         for row in self._pragma("foreign_key_list", name):
             grouped.setdefault(row[0], []).append(row)
@@ -303,13 +315,34 @@ class Schema:
     def _indexes(self, name: str) -> Iterable[Index]:
         for row in sorted(self._pragma("index_list", name), key=lambda row: row[1]):
             parts = [part for part in self._pragma("index_xinfo", row[1]) if part[5]]
-            columns = tuple(part[2] for part in parts)
             if row[3] != "pk":
-                yield Index(row[1], columns, bool(row[2]), bool(row[4]), constraint=row[3] == "u")
+                yield Index(
+                    name=row[1],
+                    columns=tuple(part[2] for part in parts),
+                    unique=bool(row[2]),
+                    partial=bool(row[4]),
+                    constraint=row[3] == "u",
+                    form=None if row[4] else _form(parts),
+                )
+
+    def _primary_form(self, table: Table) -> str | None:
+        for row in self._pragma("index_list", table.name):
+            if row[3] == "pk":
+                return _form([part for part in self._pragma("index_xinfo", row[1]) if part[5]])
+        # An integer key is the rowid itself, and has no index.
+        rows = self._pragma("table_xinfo", table.name) if table.primary_key else []
+        return next((f"{row[0]} 0 BINARY" for row in rows if row[5]), None)
 
     def _pragma(self, pragma: str, name: str) -> list[tuple[Any, ...]]:
         quoted = '"' + name.replace('"', '""') + '"'
         return self._connection.execute(f"PRAGMA {pragma}({quoted})").fetchall()
+
+
+def _form(parts: list[tuple[Any, ...]]) -> str | None:
+    """Return number, direction and collation of each part of an index, if none is an expression."""
+    if any(part[1] == _EXPRESSION for part in parts):
+        return None
+    return ", ".join(f"{part[1]} {part[3]} {part[4]}" for part in parts)
 
 
 def _unreadable(columns: tuple[Column, ...]) -> frozenset[str]:

@@ -8,7 +8,13 @@ from toolseam_builtin._database._model import Blob, Excerpt
 from toolseam_builtin._database._text_search import like_pattern
 
 if TYPE_CHECKING:
-    from toolseam_builtin._database._model import Cell, Query, Scalar
+    from toolseam_builtin._database._model import (
+        Cell,
+        ForeignKey,
+        Query,
+        Scalar,
+        Table,
+    )
 
 PATTERN_BYTES = 100
 """The longest pattern that LIKE takes here, so that no view makes it slow."""
@@ -47,6 +53,22 @@ def select_groups(query: Query) -> tuple[str, tuple[Scalar, ...]]:
     )
     cell = _cell("v", query.characters)
     return f"SELECT {cell}, n FROM ({grouped})", (*values, query.limit)  # noqa: S608
+
+
+def select_orphans(table: Table, key: ForeignKey, other: Table, limit: int) -> str:
+    """Return the statement that counts rows that refer to something, and those that miss it."""
+    here = [f"c.{quote(name)}" for name in key.columns]
+    given = " AND ".join(f"{name} IS NOT NULL" for name in here)
+    rows = f"SELECT {', '.join(here)} FROM {quote(table.name)} AS c WHERE {given} LIMIT {limit}"  # noqa: S608
+    # The other side stands left: its collation and its type decide, as they do for the key itself.
+    same = " AND ".join(
+        f"p.{quote(there)} = t.{quote(name)}"
+        for name, there in zip(key.columns, key.target, strict=True)
+    )
+    return (
+        f"SELECT (SELECT count(*) FROM ({rows})), count(*) FROM ({rows}) AS t"  # noqa: S608
+        f" LEFT JOIN {quote(other.name)} AS p ON {same} WHERE p.{quote(key.target[0])} IS NULL"
+    )
 
 
 def read_row(raw: tuple[Any, ...]) -> tuple[Cell, ...]:
