@@ -148,11 +148,11 @@ class Workspace:
         """Return the class to which the host raises a tool that reads content.
 
         Until the operator lists readable tables, whatever the database and the files hold counts
-        as `system_diagnostics`.
+        as `system_diagnostics`, and so does how it is stored.
         """
-        reads_content = spec.data_class is DataClass.EDITOR_CONTENT
+        reads_content = spec.data_class is DataClass.EDITOR_CONTENT or spec.group == "structure"
         if reads_content and not self.tables_allow:
-            return DataClass.SYSTEM_DIAGNOSTICS
+            return max(spec.data_class, DataClass.SYSTEM_DIAGNOSTICS, key=lambda each: each.rank)
         return spec.data_class
 
     @property

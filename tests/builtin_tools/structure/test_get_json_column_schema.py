@@ -10,12 +10,13 @@ from hypothesis import strategies as st
 from support.databases import ask, everything, sqlite_workspace
 from support.postgres import Postgres, postgres
 from toolseam.guards import is_sensitive_name
-from toolseam_builtin.structure import get_json_column_schema
+from toolseam_builtin.structure import get_json_column_schema, validate_schema
 from toolseam_builtin.structure._shape import Shape, is_name
 from toolseam_builtin.workspace import Workspace
 
 if TYPE_CHECKING:
     from pathlib import Path
+    from types import ModuleType
 
     from toolseam import ToolResult
 
@@ -218,6 +219,15 @@ def test_values_of_a_field_that_another_cell_names_stay_shut(tmp_path: Path) -> 
 
     assert outline(result) == ["- new: object", "  - color: integer, in all"]
     assert "1 masked, as other cells name a secret" in result.content
+
+
+@pytest.mark.parametrize("tool", [get_json_column_schema, validate_schema])
+def test_structure_is_diagnostics_until_tables_are_listed(tool: ModuleType) -> None:
+    """Keys and names are as delicate as the rows, as long as the operator has listed no table."""
+    spec = tool.tool_spec()
+
+    assert Workspace().data_class_of(spec) == "system_diagnostics"
+    assert Workspace(tables_allow=("*",)).data_class_of(spec) == "internal_configuration"
 
 
 WORDS = st.sampled_from(["a", "bc", "password", "api_key", "42", "x@y.org", "Größe"])
