@@ -126,6 +126,29 @@ def is_name(key: str) -> bool:
     )
 
 
+def deepest(shape: Shape, limit: int) -> int:
+    """Return how many levels below fit, all of each or none of it, but always the first."""
+    depth = total = 0
+    level = [shape]
+    while level:
+        total += len(level)
+        if total > limit and depth > 1:
+            break
+        depth += 1
+        level = [below for node in level for _, below in node.below()]
+    return depth - 1
+
+
+def places(
+    shape: Shape, path: list[str], above: Shape | None, level: int, depth: int
+) -> Iterator[tuple[int, list[str], Shape, Shape | None]]:
+    """Return each place with its level, its path and the one above it, in reading order."""
+    yield level, path, shape, above
+    if level < depth:
+        for key, below in shape.below():
+            yield from places(below, [*path, key], shape, level + 1, depth)
+
+
 def _type(value: object) -> str:
     if value is None:
         return "null"

@@ -19,11 +19,16 @@ from toolseam import (
 )
 from toolseam_builtin import _database as db
 from toolseam_builtin.structure._sample import look
-from toolseam_builtin.structure._shape import ITEMS, KEYS, VALUES, WITHHELD
+from toolseam_builtin.structure._shape import (
+    ITEMS,
+    KEYS,
+    VALUES,
+    WITHHELD,
+    deepest,
+    places,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from toolseam_builtin.structure._sample import Sample
     from toolseam_builtin.structure._shape import Shape
 
@@ -76,10 +81,10 @@ def compose(title: str, name: str, sample: Sample, arguments: Arguments) -> db.A
     path = arguments.path or []
     shape, parent = _begin(title, sample.shape, path)
     page = db.Page()
-    depth = _deepest(shape)
+    depth = deepest(shape, _NODES)
     deeper = 0
     shown: set[str] = set()
-    nodes = _nodes(shape, path, parent, 0, depth) if sample.taken else iter(())
+    nodes = places(shape, path, parent, 0, depth) if sample.taken else iter(())
     for level, where, node, of in nodes:
         hidden = sum(1 for _ in node.below()) if level == depth else 0
         text = f"{_said(where, name)}: {_types(node)}{_present(node, of, where)}"
@@ -121,28 +126,6 @@ def _begin(title: str, shape: Shape, path: list[str]) -> tuple[Shape, Shape | No
             )
         shape = found
     return shape, above
-
-
-def _deepest(shape: Shape) -> int:
-    """Return how many levels fit, all of each or none of it."""
-    depth = total = 0
-    level = [shape]
-    while level:
-        total += len(level)
-        if total > _NODES and depth > 1:
-            break
-        depth += 1
-        level = [below for node in level for _, below in node.below()]
-    return depth - 1
-
-
-def _nodes(
-    shape: Shape, path: list[str], above: Shape | None, level: int, depth: int
-) -> Iterator[tuple[int, list[str], Shape, Shape | None]]:
-    yield level, path, shape, above
-    if level < depth:
-        for key, below in shape.below():
-            yield from _nodes(below, [*path, key], shape, level + 1, depth)
 
 
 def _said(path: list[str], column: str) -> str:

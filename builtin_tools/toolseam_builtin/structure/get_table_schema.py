@@ -6,14 +6,7 @@ from typing import Annotated
 
 import attrs
 
-from toolseam import (
-    Arg,
-    ToolArtifact,
-    ToolContext,
-    ToolResult,
-    ToolSpec,
-    hookimpl,
-)
+from toolseam import Arg, ToolArtifact, ToolContext, ToolResult, ToolSpec, hookimpl
 from toolseam_builtin import _database as db
 
 _COLUMNS = ("column", "type", "notes")
