@@ -65,15 +65,21 @@ def told(value: object, most: int = LISTED_CHARACTERS) -> tuple[str, object]:
     return (excerpt(safe, most) if isinstance(safe, str) else json.dumps(safe)), safe
 
 
-def flat(value: object, path: tuple[str, ...] = ()) -> Iterator[Leaf]:
-    """Give all leaves of a value in its order; what is masked is one leaf."""
+def flat(value: object, path: tuple[str, ...] = (), *, hidden: bool = False) -> Iterator[Leaf]:
+    """Give all leaves of a value in its order; what is masked is one leaf.
+
+    Args:
+        value: what is shown.
+        path: where it stands.
+        hidden: it is masked itself.
+    """
     below = children(value)
-    if not below:
-        yield Leaf(path, value)
+    if hidden or not below:
+        yield Leaf(path, value, hidden=hidden)
         return
-    hidden = hidden_in(value)
+    masked = hidden_in(value)
     for key, each in below:
-        if key in hidden:
+        if key in masked:
             # That nothing is set is no secret, and often what is looked for.
             yield Leaf((*path, key), each, hidden=each not in ("", None))
         else:

@@ -20,11 +20,8 @@ from toolseam_builtin._page import Page, one_line
 from toolseam_builtin.workspace import Workspace
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from toolseam_builtin._config._files import ConfigText
     from toolseam_builtin._config._model import Parsed
-    from toolseam_builtin._config._shown import Leaf
 
 _COLUMNS = ("path", "value")
 _WHOLE = "(the document)"
@@ -81,6 +78,7 @@ def compose(source: ConfigText, parsed: Parsed, path: str | None) -> Answer:
         LISTED_CHARACTERS,
         SINGLE_CHARACTERS,
         find,
+        flat,
         overview,
         steps_of,
     )
@@ -91,7 +89,7 @@ def compose(source: ConfigText, parsed: Parsed, path: str | None) -> Answer:
     page = Page()
     total = 0
     following = ""
-    for leaf in _below(value, gone, hidden=hidden) if steps else overview(value):
+    for leaf in flat(value, gone, hidden=hidden) if steps else overview(value):
         total += 1
         if following:
             continue
@@ -122,13 +120,6 @@ def compose(source: ConfigText, parsed: Parsed, path: str | None) -> Answer:
     artifact = ToolArtifact.key_value(file if not steps else f"{file}: {path}", pairs)
     lines = [heading, *page.lines, *notes, *(f"Warning: {warning}" for warning in warnings)]
     return Answer("\n".join(lines), (artifact,), data, warnings)
-
-
-def _below(value: object, gone: tuple[str, ...], *, hidden: bool) -> Iterator[Leaf]:
-    """Give each value below a path."""
-    from toolseam_builtin._config._shown import Leaf, flat
-
-    return iter([Leaf(gone, value, hidden=True)]) if hidden else flat(value, gone)
 
 
 def _remarks(source: ConfigText, parsed: Parsed) -> tuple[list[str], list[str]]:
