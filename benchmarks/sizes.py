@@ -54,9 +54,9 @@ _NUMBERS = (
 _ROWS = {
     "page": (
         1_000_000,
-        "i, CASE WHEN i > 1 THEN i / 5 + 1 END, 'Page ' || i, 'Words about harbour ' || (i * 7919),"
-        " CASE i % 3 WHEN 0 THEN 'en' WHEN 1 THEN 'de' ELSE 'fr' END,"
-        ' \'{"colour": "blue", "size": \' || i || \'}\'',
+        """i, CASE WHEN i > 1 THEN i / 5 + 1 END, 'Page ' || i, 'About harbour ' || (i * 7919),
+        CASE i % 3 WHEN 0 THEN 'en' WHEN 1 THEN 'de' ELSE 'fr' END,
+        '{"colour": "blue", "size": ' || i || '}'""",
     ),
     "page_history": (
         500_000,
