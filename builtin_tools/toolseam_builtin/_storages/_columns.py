@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 PATH_CHARACTERS = 1_000
 """The longest text that is taken for a path."""
 
+_SAID = 20
 _FILES = frozenset({
     "attachment", "audio", "avatar", "cover", "document", "download", "file", "filename",
     "filepath", "href", "icon", "image", "img", "logo", "media", "path", "photo", "picture",
@@ -31,7 +32,8 @@ _ALTERNATIVE = ("alternative_text", "alt_text", "alt", "alternative", "alternati
 class FileColumns:
     """One table whose rows point to files.
 
-    `named` tells whether the workspace says so; else the columns' names do.
+    `named` tells whether the workspace says so; else the columns' names do. `also` are further
+    columns that are read.
     """
 
     table: db.Table
@@ -39,13 +41,18 @@ class FileColumns:
     label: str | None = None
     alternative_text: str | None = None
     named: bool = True
+    also: tuple[str, ...] = ()
 
     def names(self) -> tuple[str, ...]:
         """Return the columns that are read of a row."""
-        described = [name for name in (self.label, self.alternative_text) if name is not None]
         return tuple(
-            dict.fromkeys((*self.table.key(), *self.table.naming(), *self.columns, *described))
+            dict.fromkeys((*self.table.key(), *self.table.naming(), *self.searched(), *self.also))
         )
+
+    def searched(self) -> tuple[str, ...]:
+        """Return the columns that say something of the file."""
+        described = [name for name in (self.label, self.alternative_text) if name is not None]
+        return (*self.columns, *described)
 
     def query(
         self, limit: int, *, among: db.Among | None = None, contains: db.Contains | None = None
@@ -145,6 +152,13 @@ def file_tables(
         if columns is not None:
             found.append(columns)
     return found, warnings
+
+
+def columns_said(sources: list[FileColumns]) -> str:
+    """Return the columns as an answer names them, the first ones of many."""
+    names = [f"{source.table.title}.{name}" for source in sources for name in source.columns]
+    more = f" and {len(names) - _SAID} more" if len(names) > _SAID else ""
+    return db.one_line(", ".join(names[:_SAID])) + more
 
 
 def _named_tables(

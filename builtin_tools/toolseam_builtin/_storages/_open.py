@@ -45,6 +45,12 @@ class Storages:
     names: tuple[str, ...]
     faults: dict[str, ToolError]
 
+    def named(self, name: str | None) -> str | None:
+        """Return a storage's name as it was given; `ToolError` `not_found` if none has it."""
+        if name is not None and name not in self.names:
+            raise _no_storage(self.names)
+        return name
+
     def choose(self, folder: str, name: str | None) -> tuple[Storage, str]:
         """Choose the storage of a folder, by its name or by `storage:folder`, else the first.
 

@@ -35,6 +35,8 @@ class RemoteStorage:
         self._root = root.rstrip("/")
         self._list = _archive_lister(system) if hasattr(system, "dir_cache") else _lister(system)
         self._seen: dict[str, FileLook] = {}
+        self._folders: dict[str, FolderRead] = {}
+        self._walked = False
 
     def folder(self, path: str) -> FolderRead:
         """List one folder; what it tells of its files is kept for `look`."""
@@ -55,6 +57,7 @@ class RemoteStorage:
                 yield step.name
             elif len(below) < _DEPTH:
                 below.append(self._steps(step.name))
+        self._walked = True
 
     def look(self, path: str) -> FileLook:
         """Look at a file or folder."""
@@ -63,7 +66,8 @@ class RemoteStorage:
         if known is not None:
             return known
         with self._translated(path):
-            info = self._info(wanted)
+            # After a whole walk the server has nothing to add.
+            info = None if self._walked and wanted else self._info(wanted)
         if info is None:
             stored = self._stored(wanted)
             if stored is None:
@@ -94,6 +98,12 @@ class RemoteStorage:
         return iter([self._seen[prefix + name] for name in names])
 
     def _listed(self, folder: str) -> FolderRead:
+        listed = self._folders.get(folder)
+        if listed is None:
+            listed = self._folders[folder] = self._list_anew(folder)
+        return listed
+
+    def _list_anew(self, folder: str) -> FolderRead:
         with self._translated(folder):
             infos = self._list(self._full(folder))
         prefix = f"{folder}/" if folder else ""

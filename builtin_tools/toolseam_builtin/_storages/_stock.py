@@ -45,7 +45,7 @@ class Stock:
 def clock_of(context: ToolContext, seconds: float = SECONDS) -> Clock:
     """Return when a call has to stop looking: after so many seconds, or before its deadline."""
     end = time.monotonic() + seconds
-    margin = 0.2  # for saying what was found
+    margin = 0.4  # for saying what was found
     return Clock(min(end, (context.deadline or math.inf) - margin), context.cancelled)
 
 

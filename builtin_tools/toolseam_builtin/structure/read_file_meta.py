@@ -100,7 +100,7 @@ def compose(facts: FileFacts, rows: list[ShownRow], warnings: list[str]) -> Answ
     unread = f"not computed, only {facts.read:,} bytes were read within the limits"
     items.append(("SHA-256", facts.checksum or unread))
     if image is not None and image.width is not None and image.height is not None:
-        items.append(("image size", f"{image.width:g} × {image.height:g} pixels"))
+        items.append(("image size", f"{image.width:g} by {image.height:g} pixels"))
     for row in rows:
         alternative = row.alternative_text
         items.append(("record", row.record))
@@ -120,7 +120,11 @@ def compose(facts: FileFacts, rows: list[ShownRow], warnings: list[str]) -> Answ
         "width": None if image is None else image.width,
         "height": None if image is None else image.height,
         "records": [
-            {"record": row.record, "title": row.label or None, "alternative_text": row.alternative_text}
+            {
+                "record": row.record,
+                "title": row.label or None,
+                "alternative_text": row.alternative_text,
+            }
             for row in rows
         ],
     }
