@@ -64,7 +64,7 @@ if TYPE_CHECKING:
     )
     from toolseam_builtin._database._open import open_database
     from toolseam_builtin._database._text_search import SEARCH_CHARACTERS, hit, holds_text
-    from toolseam_builtin._page import Page, excerpt, one_line
+    from toolseam_builtin._page import PAGE_BYTES, Page, excerpt, one_line
 
 _HOMES = {
     "toolseam_builtin._answer": "Answer",
@@ -84,13 +84,14 @@ _HOMES = {
     ),
     "toolseam_builtin._database._open": "open_database",
     "toolseam_builtin._database._text_search": "SEARCH_CHARACTERS hit holds_text",
-    "toolseam_builtin._page": "Page excerpt one_line",
+    "toolseam_builtin._page": "PAGE_BYTES Page excerpt one_line",
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names.split()}
 
 __all__ = [
     "COUNT_SECONDS",
     "FETCH_CHARACTERS",
+    "PAGE_BYTES",
     "READ_SECONDS",
     "REFERRING_ROWS",
     "SEARCH_CHARACTERS",
