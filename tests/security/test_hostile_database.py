@@ -7,8 +7,11 @@ import sqlite3
 import threading
 import time
 from contextlib import closing, contextmanager
+from importlib import import_module
+from importlib.metadata import distribution
 from typing import TYPE_CHECKING, Any
 
+import attrs
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -16,22 +19,25 @@ from hypothesis import strategies as st
 from support.databases import everything, hot_journal
 from support.postgres import Postgres, postgres
 from toolseam.testing import harness
+from toolseam_builtin.accounts import list_groups, list_users, list_users_raw
 from toolseam_builtin.content import read_records
-from toolseam_builtin.structure import get_record_tree, get_table_schema, list_tables
-from toolseam_builtin.workspace import Workspace
+from toolseam_builtin.structure import list_tables, validate_schema
+from toolseam_builtin.workspace import AccountSettings, Workspace
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
+    from types import ModuleType
 
     from toolseam import ToolResult
+    from toolseam.testing import Harness
 
 __all__ = ["postgres"]
 
 CANARY = "CANARYc4n4ry7Q2w9Zx"
 ALLOWED = {"not_found", "permission_denied", "unavailable", "timeout"}
-TOOLS = (read_records, get_table_schema, get_record_tree)
 DEADLINE = 2.0
+GROUPS = {"accounts", "content", "files", "structure"}
 
 BOMB = [f"c{n} as (select 1 as x from c{n + 1} p, c{n + 1} q)" for n in range(40)]
 SCRIPT = f"""
@@ -143,6 +149,34 @@ def beating() -> Iterator[Heartbeat]:
         beat.stop()
 
 
+def database_tools() -> dict[str, ModuleType]:
+    """Return each builtin that reads a database and asks for a table, whatever lands later."""
+    found: dict[str, ModuleType] = {}
+    for point in distribution("toolseam").entry_points.select(group="toolseam.tools"):
+        if point.value.split(".")[1] not in GROUPS:
+            continue
+        module = import_module(point.value)
+        asks = "table" in {field.name for field in module.Arguments.__attrs_attrs__}
+        if asks:
+            found[point.name] = module
+    return found
+
+
+def questions(module: ModuleType, table: str) -> list[dict[str, object]]:
+    """Return what a tool is asked about a table: every way in which its rows could come out."""
+    made: list[dict[str, object]] = [{"table": table}]
+    for field in module.Arguments.__attrs_attrs__:
+        if field.name == "column":
+            made = [each | {"column": name} for each in made for name in ("id", "new", "note", "j")]
+        elif field.name == "query":
+            made = [each | {"query": CANARY[:6]} for each in made]
+        elif field.name == "key":
+            made = [each | {"key": "1"} for each in made]
+        elif field.name == "group_by":
+            made += [each | {"group_by": name} for each in made for name in ("new", "note", "x")]
+    return made
+
+
 def check(result: ToolResult) -> None:
     """Hold a result against what a hostile database may bring about."""
     assert CANARY not in everything(result)
@@ -155,22 +189,70 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Workspace:
     return make_hostile(tmp_path_factory.mktemp("hostile"))
 
 
-def test_no_table_leaks_hangs_or_breaks_a_tool(hostile: Workspace) -> None:
+def ask_all(double: Harness, module: ModuleType, table: str) -> None:
+    """Ask a tool everything about a table, and hold each answer against what is allowed."""
+    for arguments in questions(module, table):
+        started = time.monotonic()
+        result = double.call(arguments, timeout=DEADLINE)
+
+        assert time.monotonic() - started < DEADLINE + 1.0, arguments
+        if result.failure is None or result.failure.code != "invalid_arguments":
+            check(result)
+        assert CANARY not in everything(result), arguments
+
+
+def test_every_database_tool_is_tried() -> None:
+    """The tools that are known to read tables are among those that are tried."""
+    known = {"read_records", "get_table_schema", "get_record_tree", "validate_schema"}
+
+    assert known | {"get_json_column_schema", "count_records"} <= set(database_tools())
+
+
+@pytest.mark.parametrize("name", sorted(database_tools()))
+def test_no_table_leaks_hangs_or_breaks_a_tool(hostile: Workspace, name: str) -> None:
     """Each tool with each name ends in time and in its codes; no canary, no silence, no change."""
     path = hostile.place / "app.db"
     before = hashlib.sha256(path.read_bytes()).hexdigest()
-    doubles = [harness(tool, settings=hostile) for tool in TOOLS]
+    module = database_tools()[name]
 
-    with beating() as beat:
-        for name in [*names_in(path), "sqlite_master", "sqlite_schema", "pragma_table_list"]:
-            for double in doubles:
-                started = time.monotonic()
-                check(double.call({"table": name}, timeout=DEADLINE))
-                assert time.monotonic() - started < DEADLINE + 1.0, name
+    with beating() as beat, harness(module, settings=hostile) as double:
+        for table in [*names_in(path), "sqlite_master", "sqlite_schema", "pragma_table_list"]:
+            ask_all(double, module, table)
 
     assert beat.longest <= 0.5
     assert hashlib.sha256(path.read_bytes()).hexdigest() == before
     assert [file.name for file in hostile.place.iterdir()] == ["app.db"]
+
+
+def test_the_whole_schema_is_checked_in_time(hostile: Workspace) -> None:
+    """All tables together are validated: the denied ones unnamed, the views not run."""
+    with beating() as beat:
+        result = harness(validate_schema, settings=hostile).call(timeout=DEADLINE)
+
+    assert result.success
+    assert beat.longest <= 0.5
+    check(result)
+    assert not {row[0] for row in result.artifacts[0].rows} & {"users", "secrets", "plain_content"}
+
+
+@pytest.mark.parametrize("tool", [list_users, list_users_raw, list_groups])
+@pytest.mark.parametrize(
+    "name", ["users", "member", "gc", "typed", "history", "plain", "public_notes", "bomb", "terms"]
+)
+def test_accounts_come_out_of_no_other_table(
+    hostile: Workspace, tool: ModuleType, name: str
+) -> None:
+    """Whatever the workspace names as its accounts, no credential and no view comes out."""
+    named = AccountSettings(users=name, groups=name)
+
+    workspace = Workspace(folder=hostile.place, tables_deny=("secrets",), accounts=named)
+    double = harness(tool, settings=workspace)
+
+    check(double.call({}, timeout=DEADLINE))
+    guess, other = (double.call({"filter": text}) for text in (CANARY[:6], "nothing"))
+    assert guess.success == other.success
+    if guess.data is not None and other.data is not None:
+        assert guess.data["total"] == other.data["total"] == 0
 
 
 def test_the_listing_is_whole_and_quick(hostile: Workspace) -> None:
@@ -205,13 +287,15 @@ def test_what_is_refused_sounds_like_what_is_absent(hostile: Workspace, name: st
     assert result.failure.message.startswith(f"No readable table '{name}'.")
 
 
-@pytest.mark.parametrize(("name", "code"), [("endless", "timeout"), ("bomb", "unavailable")])
-def test_what_never_ends_is_given_up(hostile: Workspace, name: str, code: str) -> None:
-    """An endless view ends at the deadline, one that cannot even be prepared at once."""
-    result = harness(read_records, settings=hostile).call({"table": name}, timeout=DEADLINE)
+def test_what_never_ends_is_given_up(hostile: Workspace) -> None:
+    """An endless view ends at its budget, one that cannot even be prepared at once."""
+    double = harness(read_records, settings=hostile)
 
-    assert result.failure is not None
-    assert result.failure.code == code
+    endless, bomb = (double.call({"table": name}, timeout=DEADLINE) for name in ("endless", "bomb"))
+
+    assert "stopped after" in endless.content
+    assert bomb.failure is not None
+    assert bomb.failure.code == "unavailable"
 
 
 def test_harmless_neighbours_are_served(hostile: Workspace) -> None:
@@ -320,10 +404,15 @@ def test_a_hostile_postgres_gives_nothing_away(postgres: Postgres) -> None:
     name = postgres.database(*HOSTILE_POSTGRES)
     workspace = Workspace(database=postgres.url(name, "reader"), trusted=True)
 
-    for table in ["member", "notes", "stored", "parent", "audit_log", "gc", "columns_only",
-                  "hidden", "pg_authid", "pg_catalog.pg_authid", "marker"]:  # fmt: skip
-        for tool in TOOLS:
-            check(harness(tool, settings=workspace).call({"table": table}, timeout=DEADLINE))
+    for module in database_tools().values():
+        with harness(module, settings=workspace) as double:
+            for table in ["member", "notes", "stored", "parent", "audit_log", "gc", "columns_only",
+                          "hidden", "pg_authid", "pg_catalog.pg_authid", "marker"]:  # fmt: skip
+                ask_all(double, module, table)
+    check(harness(validate_schema, settings=workspace).call(timeout=DEADLINE))
+    for table in ["member", "notes", "stored", "columns_only", "audit_log", "pg_authid"]:
+        named = attrs.evolve(workspace, accounts=AccountSettings(users=table))
+        check(harness(list_users_raw, settings=named).call(timeout=DEADLINE))
     listed = harness(list_tables, settings=workspace).call(timeout=DEADLINE)
 
     check(listed)

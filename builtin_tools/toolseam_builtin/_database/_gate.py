@@ -9,20 +9,8 @@ import attrs
 
 from toolseam.guards import is_sensitive_name
 
-_PROTECTED = frozenset(
-    {
-        "user",
-        "account",
-        "session",
-        "permission",
-        "role",
-        "credential",
-        "oauth",
-        "login",
-        "audit",
-        "migration",
-    }
-)
+_PEOPLE = frozenset({"user", "account", "permission", "role", "login"})
+_SECRETS = frozenset({"session", "credential", "oauth", "audit", "migration"})
 _SEGMENT = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[^\W\d_a-zA-Z]+")
 _WILD = frozenset("*?[")
 
@@ -72,12 +60,21 @@ class TableGate:
         return any(_exact(pattern) and pattern.casefold() in own for pattern in self.allow)
 
     def _protected(self, name: str, plain: str, full: str) -> bool:
-        if matches(self.accounts, plain, full) or is_sensitive_name(name.removesuffix("s")):
-            return True
-        segments = {segment.casefold() for segment in _SEGMENT.findall(name)}
-        return any(
-            segment in _PROTECTED or segment.removesuffix("s") in _PROTECTED for segment in segments
+        return (
+            matches(self.accounts, plain, full)
+            or holds_secrets(name)
+            or not _PEOPLE.isdisjoint(_words(name))
         )
+
+
+def holds_secrets(name: str) -> bool:
+    """Tell by its name whether a table holds secrets, or records of who did what."""
+    return is_sensitive_name(name.removesuffix("s")) or not _SECRETS.isdisjoint(_words(name))
+
+
+def _words(name: str) -> set[str]:
+    words = {segment.casefold() for segment in _SEGMENT.findall(name)}
+    return words | {word.removesuffix("s") for word in words}
 
 
 def _exact(pattern: str) -> bool:

@@ -114,12 +114,12 @@ def gate_of(workspace: Workspace, default_schema: str, accounts: str | None = No
         default_schema: of tables that are named without one.
         accounts: the table of accounts that alone is to be read.
     """
-    deny = tuple(workspace.tables_deny)
+    allow, deny = tuple(workspace.tables_allow), tuple(workspace.tables_deny)
     if accounts is not None:
-        return AccountsGate(table=accounts, deny=deny, default_schema=default_schema)
+        return AccountsGate(table=accounts, allow=allow, deny=deny, default_schema=default_schema)
     named = (workspace.accounts.users, workspace.accounts.groups)
     return TableGate(
-        allow=tuple(workspace.tables_allow),
+        allow=allow,
         deny=deny,
         accounts=tuple(name for name in named if name),
         default_schema=default_schema,

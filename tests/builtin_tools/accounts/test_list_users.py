@@ -108,6 +108,24 @@ def test_only_the_named_table_is_opened(tmp_path: Path, name: str) -> None:
     assert CANARY not in everything(result)
 
 
+@pytest.mark.parametrize("name", ["sessions", "oauth_user", "audit_log", "api_tokens"])
+def test_a_table_of_secrets_needs_the_operators_word(tmp_path: Path, name: str) -> None:
+    """A table whose name speaks of secrets is no table of people, unless the operator names it."""
+    script = f"create table {name} (id integer primary key, name text, body text);"
+    script += f"insert into {name} values (1, 'ada', 'x');"
+    named = AccountSettings(users=name)
+    workspace = sqlite_workspace(tmp_path, script, accounts=named)
+
+    refused = ask(list_users, workspace)
+    given = ask(list_users, Workspace(folder=tmp_path, accounts=named, tables_allow=(name,)))
+
+    assert refused.failure is not None
+    assert refused.failure.code == "unavailable"
+    assert "names no table that may be read" in refused.content
+    assert given.data is not None
+    assert given.data["rows"] == [[1, "ada"]]
+
+
 def test_the_other_tools_stay_shut(tmp_path: Path) -> None:
     """That the accounts tools read the table opens it to no other tool."""
     result = ask(read_records, sqlite_workspace(tmp_path, PEOPLE, accounts=NAMED), table="people")
