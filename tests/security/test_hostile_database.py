@@ -1,4 +1,4 @@
-"""The read side of S2: a database made to leak, to hang and to write."""
+"""S2: a database made to leak, to hang and to write."""
 
 from __future__ import annotations
 
@@ -18,11 +18,13 @@ from hypothesis import strategies as st
 
 from support.databases import everything, hot_journal
 from support.postgres import Postgres, postgres
+from toolseam import Actor
 from toolseam.testing import harness
 from toolseam_builtin.accounts import list_groups, list_users, list_users_raw
 from toolseam_builtin.content import read_records
+from toolseam_builtin.editing import update_record_metadata
 from toolseam_builtin.structure import list_tables, validate_schema
-from toolseam_builtin.workspace import AccountSettings, Workspace
+from toolseam_builtin.workspace import AccountSettings, TableSettings, Workspace
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -84,6 +86,9 @@ create table history (id integer primary key, field text, old text, new text);
 insert into history values (1, 'password', null, '{CANARY}');
 create view news as select new as x from history;
 create table editable (id integer primary key, name text);
+insert into editable values (1, 'before');
+create table editable_history (id integer primary key, editable_id integer, field text, old text,
+  new text, changed_by text, changed_at text);
 create trigger strikes after update on editable begin update users set name = 'struck'; end;
 create table "we""ird ' [name]" (id integer primary key, "a""b" text);
 insert into "we""ird ' [name]" values (1, 'x');
@@ -304,6 +309,23 @@ def test_harmless_neighbours_are_served(hostile: Workspace) -> None:
 
     assert result.data is not None
     assert result.data["rows"] == [[1, "ada"]]
+
+
+def test_a_trigger_strikes_no_other_table(tmp_path: Path) -> None:
+    """A writer refuses a table whose trigger would write elsewhere, naming the trigger."""
+    settings = TableSettings(editable=("name",), history="editable_history")
+    workspace = attrs.evolve(make_hostile(tmp_path), tables={"editable": settings})
+    before = hashlib.sha256((tmp_path / "app.db").read_bytes()).hexdigest()
+
+    double = harness(
+        update_record_metadata, settings=workspace, actor=Actor("ada", {"admin"}), approve=True
+    )
+    result = double.call({"table": "editable", "key": "1", "values": {"name": "after"}})
+
+    assert result.failure is not None
+    assert result.failure.code == "conflict"
+    assert "strikes" in result.content
+    assert hashlib.sha256((tmp_path / "app.db").read_bytes()).hexdigest() == before
 
 
 COLUMNS = ["id", "name", "password", "label", "field", "new", "j", "secret_token", "x", "rowid"]
