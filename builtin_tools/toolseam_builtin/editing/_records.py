@@ -1,23 +1,22 @@
-"""What is to be changed: the table, the record, its fields before and after."""
+"""What is to be changed: the table, its columns, one record of it, and the values of a call."""
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import attrs
 
 from toolseam import ErrorCode, ToolError
-from toolseam.guards import is_sensitive_name, mask_secrets
-from toolseam_builtin._database._asking import columns_of, find_record, scalar
-from toolseam_builtin._database._cells import engine_text, label_column, show, show_row
+from toolseam.guards import is_sensitive_name
+from toolseam_builtin._database._asking import columns_of, find_record, listed, scalar
+from toolseam_builtin._database._cells import label_column, show, show_row
 from toolseam_builtin._database._faults import no_column, unavailable
 from toolseam_builtin._database._history import History, find_history
 from toolseam_builtin._database._model import Cell, Database, Excerpt, Table
 from toolseam_builtin._database._writing._model import Equalities
 from toolseam_builtin._database._writing._values import fit
+from toolseam_builtin.editing._shown import said_cell
 from toolseam_builtin.workspace import TableSettings
 
 if TYPE_CHECKING:
@@ -25,10 +24,6 @@ if TYPE_CHECKING:
 
     from toolseam_builtin._database._model import Column, Scalar
     from toolseam_builtin.workspace import Workspace
-
-_SHOWN = 160
-_DIGITS = 8
-_WHOLE = 1_000_000
 
 
 @attrs.frozen
@@ -83,7 +78,14 @@ def named_column(found: Target, role: str) -> Column:
     Raises `ToolError` `unavailable`, with the reason `not_configured`, naming the key.
     """
     name = getattr(found.settings, role)
-    column = None if name is None else found.table.column(name)
+    return written_column(found, None if name is None else found.table.column(name), role)
+
+
+def written_column(found: Target, column: Column | None, role: str) -> Column:
+    """Return the column for a role, if it can be written.
+
+    Raises `ToolError` `unavailable`, with the reason `not_configured`, naming the key.
+    """
     if column is None or column.sensitive or column.generated:
         raise unavailable(
             f"{found.table.title} has no {role} column that can be written; name one:"
@@ -110,7 +112,7 @@ def read(found: Target, key: str | int, names: Iterable[str] = ()) -> Record:
     where, row = find_record(found.database, table, key, [column.name for column in columns])
     cells = {column.name: cell for column, cell in zip(columns, row, strict=True)}
     shown = {
-        column.name: _said(cell, column, one.text)
+        column.name: said_cell(cell, column, one.text)
         for column, cell, one in zip(columns, row, show_row(table, columns, row), strict=True)
     }
     secret = any(
@@ -147,24 +149,13 @@ def assigned(
         if column.generated:
             fit(table, column, value, found.database.dialect)
         if column.sensitive or column.name not in open_to:
-            raise _closed(found, column, open_to)
+            raise closed(found, column, open_to)
         if column.name in ready:
             raise ToolError(
                 f"{table.title}.{column.name} is given twice.", ErrorCode.INVALID_ARGUMENTS
             )
         ready[column.name] = fit(table, column, value, found.database.dialect)
     return ready
-
-
-def refuse_secret(found: Target, record: Record, names: Iterable[str]) -> None:
-    """Refuse to write the value of a row that names a secret.
-
-    Raises `ToolError` `permission_denied`.
-    """
-    columns = columns_of(found.table, names)
-    paired = [column for column in columns if column.paired]
-    if record.secret and paired:
-        raise _closed(found, paired[0], ())
 
 
 def editable(found: Target) -> tuple[str, ...]:
@@ -181,33 +172,39 @@ def editable(found: Target) -> tuple[str, ...]:
     )
 
 
-def differs(cell: Cell, value: Scalar) -> bool:
-    """Tell whether a cell holds something else than a value."""
-    if isinstance(cell, Excerpt):
-        return not isinstance(value, str) or cell.text != value or cell.total != len(value)
-    if cell is None or value is None:
-        return cell is not value
-    if isinstance(value, str):
-        return str(cell) != value
-    return not isinstance(cell, bool | int | float) or cell != value
+def refuse_gaps(found: Target, values: Mapping[str, Scalar]) -> None:
+    """Refuse a new record without a value that its table wants and does not make itself.
+
+    Raises `ToolError` `invalid_arguments`, naming the columns.
+    """
+    table = found.table
+    numbered = len(table.primary_key) == 1 and table.position is not None
+    own = {
+        column.name
+        for column in table.columns
+        if numbered and column.name in table.primary_key and column.type.casefold() == "integer"
+    }
+    gaps = [
+        column.name
+        for column in table.columns
+        if not (column.nullable and column.name not in table.primary_key)
+        and column.default is None
+        and not (column.generated or column.sensitive)
+        and column.name not in {*own, *values}
+    ]
+    if gaps:
+        raise ToolError(
+            f"A record of {table.title} must have {listed(gaps)}.", ErrorCode.INVALID_ARGUMENTS
+        )
 
 
-def said(value: Scalar, column: Column) -> str:
-    """Return a value as a preview shows it: masked, in one line, text in quotes."""
-    cell = Excerpt(value, len(value)) if isinstance(value, str) else value
-    return _said(cell, column, show(cell, column).text)
-
-
-def _said(cell: Cell, column: Column, shown: str) -> str:
-    if not isinstance(cell, Excerpt):
-        return shown
-    text = show(cell, column, characters=_WHOLE).text if cell.total > _SHOWN else shown
-    text = mask_secrets(text)[0]
-    if max(len(text), cell.total) <= _SHOWN:
-        return json.dumps(text, ensure_ascii=False)
-    # What is cut counts too: a change in it makes another preview.
-    print_ = hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:_DIGITS]
-    return f"{json.dumps(text[:_SHOWN], ensure_ascii=False)}… ({cell.total:,} characters, {print_})"
+def closed(found: Target, column: Column, allowed: Iterable[str]) -> ToolError:
+    """Return the refusal for a column that no call may write."""
+    names = listed(sorted(allowed)) or "none"
+    return ToolError(
+        f"{found.table.title}.{column.name} may not be written; editable: {names}.",
+        ErrorCode.PERMISSION_DENIED,
+    )
 
 
 def _whole_key(table: Table, cells: Mapping[str, Cell], where: Equalities) -> Equalities:
@@ -219,11 +216,3 @@ def _whole_key(table: Table, cells: Mapping[str, Cell], where: Equalities) -> Eq
 def _takes_names(column: Column) -> bool:
     declared = column.type.casefold()
     return not any(word in declared for word in ("int", "uuid", "serial", "numeric", "bool"))
-
-
-def _closed(found: Target, column: Column, allowed: Iterable[str]) -> ToolError:
-    listed = ", ".join(sorted(allowed)) or "none"
-    return ToolError(
-        f"{found.table.title}.{engine_text(column.name)} may not be written; editable: {listed}.",
-        ErrorCode.PERMISSION_DENIED,
-    )

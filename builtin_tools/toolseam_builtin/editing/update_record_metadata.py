@@ -66,7 +66,7 @@ def execute(arguments: Arguments, context: ToolContext) -> ToolResult:
 
 def make_plan(arguments: Arguments, database: db.Database, workspace: Workspace) -> Plan:
     """Judge every value before anything is written, and say old and new."""
-    from toolseam_builtin._database._writing._model import Change, Field, Plan
+    from toolseam_builtin.editing import _plans as plans
     from toolseam_builtin.editing import _records as records
 
     found = records.target(database, workspace, arguments.table)
@@ -79,15 +79,4 @@ def make_plan(arguments: Arguments, database: db.Database, workspace: Workspace)
             " move_record changes a parent.",
             ErrorCode.INVALID_ARGUMENTS,
         )
-    record = records.read(found, arguments.key, values)
-    records.refuse_secret(found, record, values)
-    columns = {name: column for name in values if (column := table.column(name)) is not None}
-    changed = tuple((n, v) for n, v in values.items() if records.differs(record.cells[n], v))
-    fields = tuple(
-        Field(name, record.shown[name], records.said(value, columns[name]), name in dict(changed))
-        for name, value in values.items()
-    )
-    changes = (Change(table, record.where, changed),) if changed else ()
-    return Plan(
-        ("Change", "Changed"), table, record.key, record.label, fields, changes, found.history
-    )
+    return plans.changing(found, records.read(found, arguments.key, values), values)

@@ -44,7 +44,10 @@ class Change:
 
 @attrs.frozen
 class Field:
-    """One field of the preview: what it holds, and what it will hold, as answers show them."""
+    """One field of the preview: what it holds, and what it will hold, as answers show them.
+
+    `old` is empty in a new record.
+    """
 
     name: str
     old: str
@@ -55,6 +58,8 @@ class Field:
     def line(self) -> str:
         """The field in one line."""
         name = one_line(self.name)
+        if not self.old:
+            return f"{name}: {self.new}"
         return f"{name}: {self.old} → {self.new}" if self.changed else f"{name}: {self.old} stays"
 
 
@@ -85,7 +90,9 @@ class Plan:
     @property
     def subject(self) -> str:
         """The record in question."""
-        return f"{self.table.title}:{self.key}" if self.key else f"a record of {self.table.title}"
+        if self.key is None:
+            return f"a new record of {self.table.title}"
+        return f"{self.table.title}:{self.key}"
 
     @property
     def lines(self) -> tuple[str, ...]:

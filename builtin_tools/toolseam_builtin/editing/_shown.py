@@ -1,0 +1,53 @@
+"""Values and cells as a preview shows them: masked, in one line, bound to all that they are."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import TYPE_CHECKING
+
+from toolseam.guards import mask_secrets
+from toolseam_builtin._database._cells import show
+from toolseam_builtin._database._model import Excerpt
+
+if TYPE_CHECKING:
+    from toolseam_builtin._database._model import Cell, Column, Scalar
+
+_SHOWN = 160
+_DIGITS = 8
+_WHOLE = 1_000_000
+
+
+def differs(cell: Cell, value: Scalar) -> bool:
+    """Tell whether a cell holds something else than a value."""
+    if isinstance(cell, Excerpt):
+        return not isinstance(value, str) or cell.text != value or cell.total != len(value)
+    if cell is None or value is None:
+        return cell is not value
+    if isinstance(value, str):
+        return str(cell) != value
+    return not isinstance(cell, bool | int | float) or cell != value
+
+
+def said(value: Scalar, column: Column) -> str:
+    """Return a value as a preview shows it: masked, in one line, text in quotes."""
+    cell = Excerpt(value, len(value)) if isinstance(value, str) else value
+    return said_cell(cell, column, show(cell, column).text)
+
+
+def said_cell(cell: Cell, column: Column, shown: str) -> str:
+    """Return a cell as a preview shows it; `shown` is what an answer would say."""
+    if not isinstance(cell, Excerpt):
+        return shown
+    text = show(cell, column, characters=_WHOLE).text if cell.total > _SHOWN else shown
+    text = mask_secrets(text)[0]
+    if max(len(text), cell.total) <= _SHOWN:
+        return json.dumps(text, ensure_ascii=False)
+    # What is cut counts too: a change in it makes another preview.
+    beginning = json.dumps(text[:_SHOWN], ensure_ascii=False)
+    return f"{beginning}… ({cell.total:,} characters, {fingerprint(text)})"
+
+
+def fingerprint(text: str) -> str:
+    """Return eight hexadecimal digits that another text would not have."""
+    return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:_DIGITS]

@@ -1,0 +1,81 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from toolseam_builtin.editing import set_file_alternative_text
+
+if TYPE_CHECKING:
+    from builtin_tools.editing.conftest import Site
+
+
+@pytest.mark.parametrize("file", ["harbour.svg", "/harbour.svg", "./harbour.svg"])
+def test_the_text_is_set_in_the_record_that_describes_the_file(site: Site, file: str) -> None:
+    """However a path is spelled, the one record is found, changed and told in the history."""
+    result = site.write(set_file_alternative_text, file=file, text="A red sail")
+
+    assert result.content.splitlines() == [
+        'Described files:1 "Harbour":',
+        'alt: null → "A red sail"',
+        "file: harbour.svg",
+        "files_history: 1 row in the name of ada.",
+    ]
+    assert site.run("select alt from files order by id") == [("A red sail",), (None,), (None,)]
+    assert site.run("select file_id, field, old, new, changed_by from files_history") == [
+        (1, "alt", None, "A red sail", "ada")
+    ]
+
+
+def test_an_empty_text_marks_decoration(site: Site) -> None:
+    """Empty is a text of its own, and twice the same changes nothing."""
+    site.write(set_file_alternative_text, file="harbour.svg", text="")
+    again = site.write(set_file_alternative_text, file="harbour.svg", text="")
+
+    assert site.run("select alt from files where id = 1") == [("",)]
+    assert "Nothing was left to change." in again.content
+    assert len(site.run("select id from files_history")) == 1
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "code"),
+    [
+        ("none.svg", "x", "not_found"),
+        ("../harbour.svg", "x", "not_found"),
+        ("a/twice.png", "x", "conflict"),
+        ("s3://bucket/harbour.svg", "x", "invalid_arguments"),
+        ("harbour.svg", "x" * 31, "invalid_arguments"),
+        ("", "x", "invalid_arguments"),
+    ],
+)
+def test_what_cannot_be_described_is_refused(site: Site, file: str, text: str, code: str) -> None:
+    """An unknown file, one of two records, an address, a text too long: nothing changes."""
+    before = site.everything()
+
+    result = site.write(set_file_alternative_text, file=file, text=text)
+
+    assert result.failure is not None, result.content
+    assert result.failure.code.value == code
+    assert site.everything() == before
+
+
+def test_a_column_that_is_not_editable_is_not_written(site: Site) -> None:
+    """To name the column is no leave to change it."""
+    closed = site.settings("files", editable=("title",))
+
+    result = closed.write(set_file_alternative_text, file="harbour.svg", text="x")
+
+    assert result.failure is not None
+    assert result.failure.code.value == "permission_denied"
+
+
+def test_without_a_table_of_files_the_keys_are_named(site: Site) -> None:
+    """Nothing is guessed where a write would go."""
+    silent = site.settings("files", alternative_text=None)
+
+    result = silent.write(set_file_alternative_text, file="harbour.svg", text="x")
+
+    assert result.failure is not None
+    assert result.failure.code.value == "unavailable"
+    assert result.failure.metadata["reason"] == "not_configured"
+    assert "alternative_text" in result.content
