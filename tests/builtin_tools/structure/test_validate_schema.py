@@ -255,3 +255,56 @@ def test_postgres_is_checked_too(postgres: Postgres) -> None:
         "refers: foreign key without index: api_key → ring(api_key)",
     ]
     assert "Not held, since they lead to what is not readable: 1." in result.content
+
+
+def test_awkward_sqlite_names_are_checked(tmp_path: Path) -> None:
+    """Reserved names, generated columns, no rowid, helper tables and odd types do not disturb."""
+    script = """create table "order" (id integer primary key, "group" text, net numeric,
+      gross numeric generated always as (net*1.2) virtual);
+    create table seat (hall text, no integer, holder text, primary key (hall, no)) without rowid;
+    create index seat_again on seat (hall, no);
+    create virtual table notes using fts5(title, body);
+    create table odd (id integer primary key, shape GEOMETRY, anything);"""
+
+    result = ask(validate_schema, sqlite_workspace(tmp_path, script))
+
+    assert found(result) == [
+        "odd: type not enforced: the table is not STRICT, any value fits into: shape GEOMETRY",
+        "order: reserved name: columns whose names must be quoted: group",
+        "order: reserved name: the table's name order must be quoted",
+        "seat: duplicate index: seat_again (hall, no) repeats the primary key",
+    ]
+    assert "in 3 tables." in result.content
+
+
+def test_postgres_names_and_schemas_are_kept_apart(postgres: Postgres) -> None:
+    """Two tables of one name, mixed case and blanks are checked under their own names."""
+    name = postgres.database(
+        "drop role if exists keeper",
+        "create role keeper login",
+        "create schema depot",
+        'create schema "Back Office"',
+        "create table item (id int primary key, label text)",
+        "create table depot.item (sku text, qty int, bin text)",
+        'create table "Stock" (id int primary key, "select" text)',
+        """create table "Back Office"."Ledger" (id int primary key, stock int
+        references "Stock", total int generated always as (id * 2) stored)""",
+        'grant usage on schema depot, "Back Office" to keeper',
+        'grant select on all tables in schema public, depot, "Back Office" to keeper',
+    )
+    workspace = Workspace(database=postgres.url(name, "keeper"), trusted=True)
+
+    everywhere = found(ask(validate_schema, workspace))
+    wrong = ask(validate_schema, workspace, table="item; drop table item")
+
+    assert everywhere == [
+        "Back Office.Ledger: foreign key without index: stock → Stock(id)",
+        "Stock: reserved name: columns whose names must be quoted: select",
+        "depot.item: no primary key: no column says which row is which",
+    ]
+    assert found(ask(validate_schema, workspace, table="item")) == []
+    assert found(ask(validate_schema, workspace, table="stock")) == everywhere[1:2]
+    assert found(ask(validate_schema, workspace, table="back office.ledger")) == everywhere[:1]
+    assert wrong.failure is not None
+    assert wrong.failure.code == "not_found"
+    assert postgres.execute("select count(*) from item", database=name) == [(0,)]
