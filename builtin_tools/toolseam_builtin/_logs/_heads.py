@@ -66,9 +66,11 @@ class Head:
         return level_of(self.named)
 
     @property
-    def zoned(self) -> bool:
-        """Whether the time is written with its zone."""
-        return has_zone(self.when)
+    def iso(self) -> str | None:
+        """The time in ISO 8601, with an offset if it is written with one."""
+        if self.time is None:
+            return None
+        return (self.time if has_zone(self.when) else self.time.replace(tzinfo=None)).isoformat()
 
 
 def level_of(name: object) -> str | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, cast
 
 import attrs
@@ -12,6 +13,7 @@ from toolseam_builtin._logs._json import text_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
     from toolseam_builtin._logs._records import Record
 
@@ -22,6 +24,7 @@ _CLASS = re.compile(
     re.MULTILINE,
 )
 _APART = "\0"
+_LIBRARIES = frozenset({"site-packages", "dist-packages"})
 
 
 def mask_log(text: str) -> str:
@@ -44,6 +47,15 @@ def shown_text(record: Record) -> str:
 def shown_source(record: Record) -> str:
     """Give the logger of a record as it may be shown and compared."""
     return mask_secrets(record.head.source or "")[0]
+
+
+def shown_path(path: str, folder: Path) -> str:
+    """Shorten a path of a log: relative to the workspace, or from the library's folder on."""
+    pure = PurePosixPath(path.replace("\\", "/"))
+    if pure.is_relative_to(folder):
+        return pure.relative_to(folder).as_posix()
+    library = next((n for n, part in enumerate(pure.parts) if part in _LIBRARIES), None)
+    return path if library is None else "/".join(pure.parts[library:])
 
 
 @attrs.frozen

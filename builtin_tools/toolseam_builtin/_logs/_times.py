@@ -97,7 +97,8 @@ def since(text: str, now: datetime) -> datetime:
 
 def _moment(text: str) -> datetime:
     """Read ISO 8601; without a zone it is local time."""
-    return datetime.fromisoformat(text).astimezone()
+    moment = datetime.fromisoformat(text)
+    return moment if moment.tzinfo else moment.astimezone()
 
 
 def _clock(text: str) -> str:

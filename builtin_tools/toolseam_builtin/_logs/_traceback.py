@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
 _HEADER = "Traceback (most recent call last):"
 _GROUP_HEADER = f"Exception Group {_HEADER}"
+_OPENS = re.compile(rf"^(?:[ \t]*|  \+ Exception Group ){re.escape(_HEADER)}[ \t]*$", re.MULTILINE)
 _LINKS = {
     "The above exception was the direct cause of the following exception:": "cause",
     "During handling of the above exception, another exception occurred:": "context",
@@ -66,6 +67,11 @@ class Raised:
         return found
 
 
+def has_traceback(text: str) -> bool:
+    """Tell whether a record holds a traceback."""
+    return _HEADER in text and _OPENS.search(text) is not None
+
+
 def read_traceback(text: str) -> tuple[list[str], Raised] | None:
     """Read the last traceback of a record.
 
@@ -75,24 +81,20 @@ def read_traceback(text: str) -> tuple[list[str], Raised] | None:
     Returns:
         The lines before the traceback, and the exception that it tells; None if there is none.
     """
-    if _HEADER not in text:
+    if not has_traceback(text):
         return None
     lines = text.split("\n")
     start = _begin(lines)
-    if start is None:
-        return None
     return lines[:start], _Reader(lines, start).chain(0, 0)
 
 
-def _begin(lines: list[str]) -> int | None:
+def _begin(lines: list[str]) -> int:
     """Give the line where the traceback begins: the header, or an exception without one."""
-    for number, line in enumerate(lines):
-        if line.strip() == _HEADER or _is_group_header(line):
-            return number
-        if line in _LINKS:
-            before = (n for n in range(1, number) if _looks_raised(lines[n]))
-            return next(before, number)
-    return None
+    header = next(number for number, line in enumerate(lines) if _OPENS.match(line))
+    link = next((number for number in range(header) if lines[number] in _LINKS), None)
+    if link is None:
+        return header
+    return next((number for number in range(1, link) if _looks_raised(lines[number])), link)
 
 
 def _is_group_header(line: str) -> bool:

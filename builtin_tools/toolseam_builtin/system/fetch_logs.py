@@ -100,7 +100,7 @@ def compose(found: Matching, reading: Reading, arguments: Arguments) -> Answer:
     from toolseam_builtin._logs._times import local_zone
 
     page = Page()
-    left_out = zoneless = 0
+    left_out = 0
     for record, text in found.records:
         lines, missing = cut_lines(text, _RECORD_CHARACTERS)
         first, *more = (excerpt(one_line(line), _LINE_CHARACTERS) for line in lines)
@@ -109,11 +109,9 @@ def compose(found: Matching, reading: Reading, arguments: Arguments) -> Answer:
         said = [f"{file}: {first}", *(f"    {line}" for line in more)]
         shown = "\n".join([first, *more])
         cells = [one_line(head.when), one_line(head.named), source, file, shown]
-        moment = None if head.time is None else head.time.isoformat()
-        if not page.take(said, cells, [moment, head.level, source or None, file, shown]):
+        if not page.take(said, cells, [head.iso, head.level, source or None, file, shown]):
             break
         left_out += missing
-        zoneless += head.time is not None and not head.zoned
     count = len(page.cells)
     asked = [
         f"{name} {value!r}"
@@ -137,8 +135,10 @@ def compose(found: Matching, reading: Reading, arguments: Arguments) -> Answer:
         notes.append(f"{left_out:,} lines of long records are left out, where it says so.")
     if found.levelless:
         notes.append(f"{found.levelless:,} records have no level and are left out.")
-    if zoneless or arguments.since is not None:
-        notes.append(f"Times without a zone are this host's local time, {local_zone(reading.now)}.")
+    if arguments.since is not None:
+        notes.append(
+            f"Times without a zone count as this host's local time, {local_zone(reading.now)}."
+        )
     notes += reading.notes
     data: dict[str, object] = {
         "total": found.total,

@@ -48,9 +48,7 @@ def test_newest_records_come_first_and_whole(tmp_path: Path) -> None:
         "    ValueError: invalid literal for int() with base 10: 'x9'",
         "app.log: 2025-05-06 07:00:01,000 WARNING depot.stock: row 3 is empty",
         "app.log: 2025-05-06 07:00:00,000 INFO depot: started",
-        result.content.split("\n")[-1],
     ]
-    assert result.content.split("\n")[-1].startswith("Times without a zone are this host's local")
 
 
 def test_table_and_data_say_the_same(tmp_path: Path) -> None:
@@ -67,7 +65,7 @@ def test_table_and_data_say_the_same(tmp_path: Path) -> None:
         "2025-05-06 07:00:01,000 WARNING depot.stock: row 3 is empty",
     ]
     moment, level, source, *_ = rows(result)[1]
-    assert str(moment).startswith("2025-05-06T07:00:01+")
+    assert moment == "2025-05-06T07:00:01"
     assert (level, source) == ("warning", "depot.stock")
 
 
