@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
-import time
 from typing import TYPE_CHECKING, Annotated
 
 import attrs
 
 from toolseam import Arg, DataClass, ErrorCode, ToolArtifact, ToolError, ToolSpec
+from toolseam.guards import MASK
 from toolseam_builtin._answer import Answer, admin_spec
 from toolseam_builtin._page import Page, one_line
 from toolseam_builtin.workspace import Workspace
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     from toolseam import ToolContext
 
     Row = list[tuple[str, object]]
     """The cells of one account: each as text, and as a value."""
 
-_SECONDS = 1.2
+SECONDS = 1.2
+"""How long a filter may take."""
 
 
 @attrs.frozen
@@ -28,10 +29,31 @@ class Wanted:
     """What every accounts tool is asked."""
 
     filter: Annotated[
-        str | None, Arg("Only accounts whose answer holds this, whatever the case.", max_length=200)
+        str | None, Arg("Only accounts with a text that holds this.", max_length=200)
     ] = None
     limit: Annotated[int, Arg("How many at most.", ge=1, le=100)] = 20
     offset: Annotated[int, Arg("How many to pass over.", ge=0, le=1_000_000)] = 0
+
+
+@attrs.define
+class Finder:
+    """Keeps the page that is wanted of the accounts that it is given, and counts those that match.
+
+    The filter sees only what an answer shows, outside of its masks.
+    """
+
+    wanted: Wanted
+    rows: list[Row] = attrs.field(factory=list["Row"])
+    matching: int = 0
+
+    def take(self, row: Row) -> bool:
+        """Judge one account, and ask for the next."""
+        folded = (self.wanted.filter or "").casefold()
+        if any(folded in text.replace(MASK, "\0").casefold() for text, _ in row):
+            if 0 <= self.matching - self.wanted.offset < self.wanted.limit:
+                self.rows.append(row)
+            self.matching += 1
+        return True
 
 
 @attrs.frozen
@@ -45,7 +67,7 @@ class Accounts:
         columns: the headings.
         rows: the accounts that are shown.
         total: how many there are, or match the filter; `None` where that is not known.
-        searched: through how many of them a filter looked, if not through all.
+        whole: whether the filter looked through all of them within its time budget.
         notes: what else is to be said.
     """
 
@@ -55,7 +77,7 @@ class Accounts:
     columns: tuple[str, ...]
     rows: list[Row]
     total: int | None
-    searched: int | None = None
+    whole: bool = True
     notes: tuple[str, ...] = ()
 
 
@@ -79,7 +101,7 @@ def tell(
     wanted: Wanted,
     context: ToolContext,
     known: str | None,
-    system: Callable[[Wanted, float | None], Accounts],
+    system: Callable[[Wanted], Accounts],
 ) -> Answer:
     """Look where the workspace says that the accounts are, and say what is there.
 
@@ -100,36 +122,8 @@ def tell(
 
         found = from_table(workspace, what, wanted, known, context.deadline)
     else:
-        found = system(wanted, context.deadline)
+        found = system(wanted)
     return compose(found, wanted, what)
-
-
-def search(
-    chunks: Iterator[list[Row]], wanted: Wanted, deadline: float | None
-) -> tuple[list[Row], int, int | None]:
-    """Return the wanted page of what matches, how many match, through how many it looked.
-
-    The last is `None` if it looked through all; it stops after about a second.
-
-    Args:
-        chunks: all accounts, in order.
-        wanted: the filter sees only what an answer shows.
-        deadline: a moment on the monotonic clock.
-    """
-    folded = (wanted.filter or "").casefold()
-    until = min(time.monotonic() + _SECONDS, (deadline or float("inf")) - _SECONDS / 4)
-    found: list[Row] = []
-    matching = seen = 0
-    for chunk in chunks:
-        for row in chunk:
-            if any(folded in text.casefold() for text, _ in row):
-                if wanted.offset <= matching < wanted.offset + wanted.limit:
-                    found.append(row)
-                matching += 1
-        seen += len(chunk)
-        if time.monotonic() > until:
-            return found, matching, seen
-    return found, matching, None
 
 
 def compose(accounts: Accounts, wanted: Wanted, what: str) -> Answer:
@@ -153,17 +147,17 @@ def compose(accounts: Accounts, wanted: Wanted, what: str) -> Answer:
     more = count < len(accounts.rows) or following < (accounts.total or 0)
     more = more or (accounts.total is None and count == wanted.limit)
     lines = [_heading(accounts, wanted, what, count), *page.lines]
-    if accounts.searched is not None:
+    if not accounts.whole:
         lines.append(
-            f"The filter looked through the first {accounts.searched:,} {what} and was stopped by"
-            " its time budget; those behind them are reached by `offset` without a filter."
+            f"The filter was stopped after {SECONDS:g} seconds, so there may be more {what}; a"
+            " longer text, or `offset` without a filter, reaches them."
         )
     if more:
         lines.append(f"More with offset={following}.")
     data: dict[str, object] = {
         "source": accounts.source,
         "total": accounts.total,
-        "searched": accounts.searched,
+        "complete": accounts.whole,
         "offset": wanted.offset,
         "next_offset": following if more else None,
         "columns": list(accounts.columns),
@@ -175,6 +169,7 @@ def compose(accounts: Accounts, wanted: Wanted, what: str) -> Answer:
 
 def _heading(accounts: Accounts, wanted: Wanted, what: str, count: int) -> str:
     number = "an uncounted number of" if accounts.total is None else f"{accounts.total:,}"
+    number = number if accounts.whole else f"at least {number}"
     holding = "" if wanted.filter is None else f" with {wanted.filter!r}"
     first = wanted.offset + 1
     shown = f"shown {first:,} to {first + count - 1:,}" if count else "none shown"

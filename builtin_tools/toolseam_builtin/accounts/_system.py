@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from toolseam import ErrorCode, ToolError
 from toolseam.guards import mask_secrets
 from toolseam_builtin._page import excerpt, one_line
-from toolseam_builtin.accounts._accounts import Accounts, search
+from toolseam_builtin.accounts._accounts import Accounts, Finder
 
 if TYPE_CHECKING:
     from toolseam_builtin.accounts._accounts import Row, Wanted
@@ -19,17 +19,17 @@ _USERS_RAW = (*_USERS, "home", "gecos")
 _GROUPS = ("gid", "name", "members")
 
 
-def system_users(wanted: Wanted, deadline: float | None) -> Accounts:
+def system_users(wanted: Wanted) -> Accounts:
     """Return a page of the system's users by number."""
-    return _users(_USERS, wanted, deadline)
+    return _users(_USERS, wanted)
 
 
-def raw_system_users(wanted: Wanted, deadline: float | None) -> Accounts:
+def raw_system_users(wanted: Wanted) -> Accounts:
     """Return a page of the system's users with their home folders and all of gecos."""
-    return _users(_USERS_RAW, wanted, deadline)
+    return _users(_USERS_RAW, wanted)
 
 
-def _users(columns: tuple[str, ...], wanted: Wanted, deadline: float | None) -> Accounts:
+def _users(columns: tuple[str, ...], wanted: Wanted) -> Accounts:
     try:
         import pwd
     except ImportError:
@@ -43,10 +43,10 @@ def _users(columns: tuple[str, ...], wanted: Wanted, deadline: float | None) -> 
         ][: len(columns)]
         for user in sorted(pwd.getpwall(), key=lambda user: (user.pw_uid, user.pw_name))
     ]
-    return _page("user", "users", columns, rows, wanted, deadline)
+    return _page("user", "users", columns, rows, wanted)
 
 
-def system_groups(wanted: Wanted, deadline: float | None) -> Accounts:
+def system_groups(wanted: Wanted) -> Accounts:
     """Return a page of the system's groups by number."""
     try:
         import grp
@@ -56,7 +56,7 @@ def system_groups(wanted: Wanted, deadline: float | None) -> Accounts:
         [(str(group.gr_gid), group.gr_gid), _cell(group.gr_name), _cell(", ".join(group.gr_mem))]
         for group in sorted(grp.getgrall(), key=lambda group: (group.gr_gid, group.gr_name))
     ]
-    return _page("group", "groups", _GROUPS, rows, wanted, deadline)
+    return _page("group", "groups", _GROUPS, rows, wanted)
 
 
 def _page(
@@ -65,12 +65,14 @@ def _page(
     columns: tuple[str, ...],
     rows: list[Row],
     wanted: Wanted,
-    deadline: float | None,
 ) -> Accounts:
-    found, total, searched = search(iter([rows]), wanted, deadline)
-    source = "Operating system"
+    finder = Finder(wanted)
+    for row in rows:
+        finder.take(row)
     note = f"workspace.accounts.{setting} names no table, so these are the system's own."
-    return Accounts(source, title, 1, columns, found, total, searched, (note,))
+    return Accounts(
+        "Operating system", title, 1, columns, finder.rows, finder.matching, notes=(note,)
+    )
 
 
 def _cell(text: str) -> tuple[str, object]:

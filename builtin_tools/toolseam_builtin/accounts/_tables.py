@@ -4,20 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import attrs
+
 from toolseam import ErrorCode, ToolError
-from toolseam.guards import mask_secrets
 from toolseam_builtin import _database as db
-from toolseam_builtin.accounts._accounts import Accounts, search
+from toolseam_builtin.accounts._accounts import SECONDS, Accounts, Finder
 from toolseam_builtin.accounts._harmless import harmless
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from toolseam_builtin.accounts._accounts import Row, Wanted
     from toolseam_builtin.workspace import Workspace
 
-_CHUNK = 2_000
-_LISTED = 30
+_ALL = 2**31 - 1
 
 
 def from_table(
@@ -47,12 +45,13 @@ def from_table(
         columns = (*key, *(column for column in shown if column not in key))
         left = [column for column in names if column not in columns]
         hidden = [column.name for column in table.columns if column.sensitive]
+        fetched = tuple(dict.fromkeys((*columns, *table.naming())))
+        query = db.Query(table, fetched, (), wanted.limit, wanted.offset)
         if wanted.filter is None:
-            query = db.Query(table, _fetched(table, columns), (), wanted.limit, wanted.offset)
-            rows, searched = _rows(database, query, columns), None
+            rows, whole = [_row(query, row, len(columns)) for row in database.rows(query)], True
             total = database.count(query)
         else:
-            rows, total, searched = search(_chunks(database, table, columns), wanted, deadline)
+            rows, whole, total = _filtered(database, query, wanted, columns)
         source = f"{database.dialect} table {table.title}"
     return Accounts(
         source=source,
@@ -61,7 +60,7 @@ def from_table(
         columns=columns,
         rows=rows,
         total=total,
-        searched=searched,
+        whole=whole,
         notes=(
             *_note("Left out, since their names are not known to be harmless", left),
             *_note("Never shown", hidden),
@@ -78,37 +77,25 @@ def _table(database: db.Database, name: str, setting: str) -> db.Table:
     raise db.unavailable(f"workspace.accounts.{setting} names no table that may be read.")
 
 
-def _fetched(table: db.Table, columns: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys((*columns, *table.naming())))
+def _filtered(
+    database: db.Database, query: db.Query, wanted: Wanted, columns: tuple[str, ...]
+) -> tuple[list[Row], bool, int]:
+    """Return the page of what matches, whether all were looked through, and how many match."""
+    finder = Finder(wanted)
+    texts = (each.name for each in db.columns_of(query.table, columns) if db.holds_text(each))
+    contains = db.Contains(wanted.filter or "", tuple(texts))
+    proposed = attrs.evolve(query, contains=contains, limit=_ALL, offset=0)
+    whole = database.scan(
+        proposed, lambda row: finder.take(_row(query, row, len(columns))), SECONDS
+    )
+    return finder.rows, whole, finder.matching
 
 
-def _chunks(
-    database: db.Database, table: db.Table, columns: tuple[str, ...]
-) -> Iterator[list[Row]]:
-    offset = 0
-    while True:
-        query = db.Query(table, _fetched(table, columns), (), _CHUNK, offset)
-        rows = _rows(database, query, columns)
-        yield rows
-        if len(rows) < _CHUNK:
-            return
-        offset += _CHUNK
-
-
-def _rows(database: db.Database, query: db.Query, columns: tuple[str, ...]) -> list[Row]:
-    table = query.table
-    fetched = tuple(table.column(name) or db.Column(name, "integer") for name in query.columns)
-    shown = (db.show_row(table, fetched, row) for row in database.rows(query))
-    return [[_cell(cell.text, cell.value) for cell in row[: len(columns)]] for row in shown]
-
-
-def _cell(text: str, value: object) -> tuple[str, object]:
-    masked, found = mask_secrets(text)
-    return (masked, masked) if found else (text, value)
+def _row(query: db.Query, cells: tuple[db.Cell, ...], shown: int) -> Row:
+    columns = db.columns_of(query.table, query.columns)
+    row = db.show_row(query.table, columns, cells)[:shown]
+    return [(cell.text, cell.value) for cell in row]
 
 
 def _note(what: str, columns: list[str]) -> list[str]:
-    if not columns:
-        return []
-    more = f" and {len(columns) - _LISTED} more" if len(columns) > _LISTED else ""
-    return [f"{what}: {db.one_line(', '.join(columns[:_LISTED]))}{more}."]
+    return [f"{what}: {db.listed(columns)}."] if columns else []

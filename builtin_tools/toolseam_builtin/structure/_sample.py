@@ -50,7 +50,8 @@ def look(database: db.Database, table: db.Table, column: db.Column, wanted: int)
         before = sample.rows
         query = db.Query(table, names, limit=size, offset=before, characters=_CHARACTERS)
         left = max(0.0, until - time.monotonic())
-        sample.stopped |= not database.scan(query, take, left)
+        whole = database.scan(query, take, left)
+        sample.stopped |= not whole
         if sample.rows < before + size:
             break
     return sample

@@ -3,6 +3,7 @@ from __future__ import annotations
 import os
 import pwd
 import sys
+import time
 from typing import TYPE_CHECKING
 
 import pytest
@@ -71,6 +72,25 @@ def test_pages_and_filter_say_what_is_left(tmp_path: Path) -> None:
     assert found.content.startswith("SQLite table people: 11 users with 'USER499', shown 1 to 2.")
     assert found.data is not None
     assert found.data["next_offset"] == 2
+
+
+def test_a_filter_that_takes_too_long_says_so(tmp_path: Path) -> None:
+    """What was found until then is shown, and counted as the least that there is."""
+    script = PEOPLE + (
+        "with recursive n(x) as (select 10 union all select x + 1 from n limit 150000)"
+        " insert into people (id, username) select x, 'user' || x from n;"
+    )
+    workspace = sqlite_workspace(tmp_path, script, accounts=NAMED)
+
+    started = time.monotonic()
+    result = ask(list_users, workspace, filter="user", limit=1)
+
+    assert time.monotonic() - started < 2.0
+    assert "people: at least " in result.content
+    assert "The filter was stopped after 1.2 seconds" in result.content
+    assert len(result.artifacts[0].rows) == 1
+    assert result.data is not None
+    assert not result.data["complete"]
 
 
 @pytest.mark.parametrize("guess", [CANARY[:3], "555", "api_key"])
