@@ -144,6 +144,8 @@ config_files = ["config/site.toml", "config/routes.yaml", "config/legacy.ini", "
 settings_layers = ["config/site.toml", "config/site.local.toml"]
 templates = ["theme/templates", "templates"]
 web_app = "app.web:application"
+web_routes = "app.web:ROUTES"
+web_hosts = ["harbour-museum.example"]
 
 [workspace.storages]
 media = "media"
@@ -242,6 +244,17 @@ BOOKING_TOKEN=made-up-77c1ab
 0 3 1 * * root /opt/museum/backup --password made-up-Qz81 --to nas
 @reboot museum /opt/museum/warm-cache
 30 25 * * * museum /opt/museum/report
+""",
+    "docs/visitors.md": """\
+# What visitors ask
+
+## When is the museum open?
+
+Tuesday to Sunday from 10:00 to 18:00, on Thursdays until 21:00. Closed on 24 and 25 December.
+
+## May I take photographs?
+
+Yes, without flash and tripod. The charts of the North Sea are lent to us and may not be pictured.
 """,
     "docs/editors.md": """\
 # For editors
