@@ -7,7 +7,7 @@ from datetime import datetime
 
 import attrs
 
-from toolseam_builtin._logs._times import TIME, has_zone, moment_of
+from toolseam_builtin._logs._times import TIME, moment_of
 
 LEVELS = ("debug", "info", "warning", "error", "critical")
 _NAMES = {
@@ -63,24 +63,22 @@ class Head:
     @property
     def level(self) -> str | None:
         """The level, one of `LEVELS`, if the line names one."""
-        return level_of(self.named)
+        return level_of(self.named) if self.named else None
 
     @property
     def iso(self) -> str | None:
         """The time in ISO 8601, with an offset if it is written with one."""
-        if self.time is None:
-            return None
-        return (self.time if has_zone(self.when) else self.time.replace(tzinfo=None)).isoformat()
+        return None if self.time is None else self.time.isoformat()
 
 
 def level_of(name: object) -> str | None:
     """Read the name or number of a level, as logging, syslog libraries and others write it."""
-    if isinstance(name, bool):
-        return None
-    if isinstance(name, int):
+    if isinstance(name, int) and not isinstance(name, bool):
         return LEVELS[min(max(name // 10 - 1, 0), 4)] if name > 0 else None
     if not isinstance(name, str):
         return None
+    if name in _NAMES:
+        return _NAMES[name]
     name = name.strip().upper()
     return _NAMES.get(name) or _LETTERS.get(name)
 

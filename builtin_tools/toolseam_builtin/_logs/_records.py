@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from contextlib import closing
-from functools import lru_cache
+from datetime import datetime
+from functools import cached_property, lru_cache
 from heapq import heappop, heappush
 from typing import TYPE_CHECKING
 
@@ -16,7 +17,6 @@ from toolseam_builtin._logs._reading import Budget, sections
 
 if TYPE_CHECKING:
     from collections.abc import Generator
-    from datetime import datetime
 
     from toolseam_builtin._logs._files import Log, LogFile
 
@@ -28,6 +28,7 @@ _CHAINED = ("The above exception was", "During handling of the above exception")
 _QUIET = frozenset({None, "debug", "info"})
 _SAMPLE = 200
 _LOOK_EACH = 256
+_LOOK_AHEAD = 400
 _PLAIN = r"^(?=\S)"
 
 
@@ -36,17 +37,26 @@ class Record:
     """One record as it stands in its file, before anything is masked.
 
     `fields` is the JSON object that it was read from, if it was one; `text` then is made of it.
+    `now` is when the reading began.
     """
 
     file: str
     log: str
-    head: Head
     text: str
+    now: datetime
     fields: dict[str, object] | None = None
+    _given: Head | None = None
+
+    @cached_property
+    def head(self) -> Head:
+        """What its first line says of time, level and logger."""
+        return self._given or head_of(self.text.partition("\n")[0], self.now)
 
     @property
     def host_own(self) -> bool:
         """Whether the host itself wrote it."""
+        if HOST_LOG not in self.text[:_LOOK_AHEAD]:
+            return False
         source = self.head.source or ""
         return source == HOST_LOG or source.startswith(f"{HOST_LOG}.")
 
@@ -100,12 +110,20 @@ def newest_records(
                 return
             following = next(stream, None)
             if following is not None:
-                time = following.head.time
-                older = key if time is None else max(key, -time.timestamp())
-                heappush(waiting, (older, number, following, stream))
+                if waiting or since:
+                    key = max(key, -_seconds(following, -key))
+                heappush(waiting, (key, number, following, stream))
     finally:
         for stream in streams:
             stream.close()
+
+
+def _seconds(record: Record, default: float) -> float:
+    """Give the time of a record in seconds since 1970."""
+    try:
+        return default if record.head.time is None else record.head.time.timestamp()
+    except (OverflowError, OSError, ValueError):  # a year that the system does not know
+        return default
 
 
 def _log_records(log: Log, budget: Budget, now: datetime, oldest: float) -> Generator[Record]:
@@ -132,13 +150,11 @@ def file_records(file: LogFile, log: str, budget: Budget, now: datetime) -> Gene
             for text in reversed(split_records(part.decode("utf-8", "replace"), style)):
                 made = from_json(text, now) if style == JSON else None
                 if made is not None:
-                    yield Record(file.shown, log, *made)
+                    head, line, fields = made
+                    yield Record(file.shown, log, line, now, fields, head)
                     continue
-                head = head_of(text.partition("\n")[0], now)
-                first, *others = _strayed(text) if head.level in _QUIET else [text]
-                for other in reversed(others):
-                    yield Record(file.shown, log, Head(), other)
-                yield Record(file.shown, log, head, first)
+                for each in reversed(_strayed(text, now)):
+                    yield Record(file.shown, log, each, now)
 
 
 def split_records(text: str, style: str) -> list[str]:
@@ -165,11 +181,13 @@ def split_records(text: str, style: str) -> list[str]:
     return records
 
 
-def _strayed(text: str) -> list[str]:
+def _strayed(text: str, now: datetime) -> list[str]:
     """Cut tracebacks that a program printed one after the other below an innocent record."""
     if text.count("\nTraceback (") < 2:  # noqa: PLR2004 - one may be the record's own
         return [text]
     head, _, rest = text.partition("\n")
+    if head_of(head, now).level not in _QUIET:
+        return [text]
     first, *others = _plain_records(rest)
     return [f"{head}\n{first}", *others]
 

@@ -28,6 +28,7 @@ _NAMED = re.compile(
 )
 _SPAN = re.compile(r"(?:\d{1,6}[smhdw])+", re.ASCII)
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800}
+_DAY_SECONDS = 86_400
 _MILLISECONDS = 100_000_000_000
 _LATEST = 253_402_300_000
 
@@ -38,31 +39,35 @@ def local_zone(moment: datetime) -> str:
     return f"UTC{offset[:3]}:{offset[3:5]}"
 
 
-def has_zone(text: str) -> bool:
-    """Tell whether a time says its zone, as seconds since 1970 do too."""
-    return re.search(r"(?:Z|UTC|[+-]\d\d:?\d\d)$", text) is not None or ":" not in text
-
-
 def moment_of(text: str, now: datetime) -> datetime | None:
-    """Read a time as a log writes it; without a zone it is the local time of this host.
+    """Read a time as a log writes it; without a zone it has none, and is this host's local time.
 
     Args:
         text: what `TIME` matches.
         now: for times without a year, which are never later than this.
     """
     try:
+        return datetime.fromisoformat(text)
+    except ValueError:
+        return _unusual(text, now)
+
+
+def _unusual(text: str, now: datetime) -> datetime | None:
+    """Read a time that is no ISO 8601."""
+    try:
         if found := _NUMERIC.fullmatch(text):
             day = found["day"].replace("/", "-")
-            return _moment(f"{day}T{_clock(found['clock'])}{_offset(found['zone'])}")
+            return datetime.fromisoformat(f"{day}T{found['clock']}{_offset(found['zone'])}")
         if found := _NAMED.fullmatch(text):
             month = _MONTHS.index(found["month"]) + 1
             day, year = found["rest"], found["year"]
             if found["day"]:
                 day, year = found["day"], found["rest"]
-            rest = f"-{month:02}-{int(day):02}T{_clock(found['clock'])}{_offset(found['zone'])}"
-            moment = _moment(f"{year or now.year}{rest}")
-            late = year is None and moment > now + timedelta(days=1)
-            return _moment(f"{now.year - 1}{rest}") if late else moment
+            rest = f"-{month:02}-{int(day):02}T{found['clock']}{_offset(found['zone'])}"
+            moment = datetime.fromisoformat(f"{year or now.year}{rest}")
+            if year is None and moment.timestamp() > now.timestamp() + _DAY_SECONDS:
+                return datetime.fromisoformat(f"{now.year - 1}{rest}")
+            return moment
     except (ValueError, OverflowError, OSError):
         pass
     return None
@@ -86,25 +91,13 @@ def since(text: str, now: datetime) -> datetime:
         if _SPAN.fullmatch(text):
             parts = re.findall(r"(\d+)([smhdw])", text)
             return now - timedelta(seconds=sum(int(n) * _UNITS[unit] for n, unit in parts))
-        return _moment(text)
+        return datetime.fromisoformat(text).astimezone()
     except (ValueError, OverflowError, OSError):
         raise ToolError(
             "since is an ISO 8601 date or time such as 2026-03-16T09:00, or a span back from now"
             " such as 30m, 2h or 1d12h.",
             ErrorCode.INVALID_ARGUMENTS,
         ) from None
-
-
-def _moment(text: str) -> datetime:
-    """Read ISO 8601; without a zone it is local time."""
-    moment = datetime.fromisoformat(text)
-    return moment if moment.tzinfo else moment.astimezone()
-
-
-def _clock(text: str) -> str:
-    """Write a time of day with six digits behind the point, as `fromisoformat` wants."""
-    whole, _, fraction = text.replace(",", ".").partition(".")
-    return f"{whole}.{fraction[:6]:0<6}" if fraction else whole
 
 
 def _offset(text: str) -> str:
