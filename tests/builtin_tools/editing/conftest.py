@@ -129,21 +129,21 @@ def postgres_site(server: Postgres, *statements: str, **settings: Any) -> Site:
         "off": "false",
     }
     made = [part for part in SITE.format(**words).split(";") if part.strip()]
-    roles = [
+    roles = (
         "do $$ begin create role reader login; create role editor login;"
-        " exception when duplicate_object then null; end $$",
-    ]
+        " exception when duplicate_object then null; end $$"
+    )
     grants = [
         "grant select on all tables in schema public to reader, editor",
         "grant insert, update on all tables in schema public to editor",
     ]
-    name = server.database(*roles, *made, *statements, *grants)
-    workspace = Workspace(
-        database=server.url(name, "reader"),
-        write_database=server.url(name, "editor"),
-        trusted=True,
-        **{"tables": SETTINGS, **settings},
-    )
+    name = server.database(roles, *made, *statements, *grants)
+    known: dict[str, Any] = {
+        "database": server.url(name, "reader"),
+        "write_database": server.url(name, "editor"),
+        "tables": SETTINGS,
+    }
+    workspace = Workspace(trusted=True, **(known | settings))
 
     def run(statement: str) -> list[tuple[Any, ...]]:
         return server.execute(statement, database=name)
