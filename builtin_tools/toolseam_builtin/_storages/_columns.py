@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import attrs
@@ -13,6 +14,8 @@ from toolseam_builtin._database._model import Excerpt
 from toolseam_builtin._database._text_search import holds_text
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from toolseam_builtin.workspace import TableSettings, Workspace
 
 PATH_CHARACTERS = 1_000
@@ -43,8 +46,9 @@ class FileColumns:
     named: bool = True
     also: tuple[str, ...] = ()
 
+    @cached_property
     def names(self) -> tuple[str, ...]:
-        """Return the columns that are read of a row."""
+        """The columns that are read of a row."""
         return tuple(
             dict.fromkeys((*self.table.key(), *self.table.naming(), *self.searched(), *self.also))
         )
@@ -60,16 +64,27 @@ class FileColumns:
         """Return the question for rows."""
         return db.Query(
             self.table,
-            self.names(),
+            self.names,
             limit=limit,
             characters=PATH_CHARACTERS,
             among=among,
             contains=contains,
         )
 
+    def all_paths(self, cells: tuple[db.Cell, ...], known: Callable[[str], bool]) -> bool:
+        """Tell whether each file column of a row that `query` gave holds a text that is known."""
+        return all(
+            isinstance(cell := cells[place], Excerpt) and known(cell.text) for place in self.places
+        )
+
+    @cached_property
+    def places(self) -> tuple[int, ...]:
+        """Where the file columns are among the cells of a row."""
+        return tuple(self.names.index(name) for name in self.columns)
+
     def row(self, cells: tuple[db.Cell, ...]) -> FileRow:
         """Return a row that `query` gave."""
-        return FileRow(self, dict(zip(self.names(), cells, strict=True)))
+        return FileRow(self, dict(zip(self.names, cells, strict=True)))
 
 
 @attrs.frozen
@@ -87,6 +102,10 @@ class FileRow:
             for name, cell in found
             if isinstance(cell, Excerpt) and cell.total == len(cell.text) and cell.text
         ]
+
+    def texts(self) -> list[str]:
+        """Return all texts of the row, as they are stored."""
+        return [cell.text for cell in self.cells.values() if isinstance(cell, Excerpt)]
 
     def shown(self) -> ShownRow:
         """Return the row as an answer shows it."""

@@ -79,17 +79,22 @@ class Comparison:
         self, database: db.Database, source: FileColumns, missing: Missing, seconds: float
     ) -> bool:
         complete = True
+        source = attrs.evolve(source, alternative_text=None)
+
+        def there(text: str) -> bool:
+            return self.stock.plainly(text) is not None
 
         def take(cells: tuple[db.Cell, ...]) -> bool:
             nonlocal complete
-            self._row(source.row(cells), missing)
+            missing.rows += 1
+            if not source.all_paths(cells, there):
+                self._row(source.row(cells), missing)
             complete = missing.rows % _EVERY > 0 or not self.clock.over()
             return complete
 
         return database.scan(source.query(ALL_ROWS), take, seconds) and complete
 
     def _row(self, row: FileRow, missing: Missing) -> None:
-        missing.rows += 1
         for column, text in row.paths():
             verdict = self.judge(text, named=row.source.named)
             missing.others += verdict == "other"

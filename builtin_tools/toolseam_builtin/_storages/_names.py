@@ -5,9 +5,13 @@ from __future__ import annotations
 import functools
 import mimetypes
 from datetime import UTC, datetime
+from typing import TYPE_CHECKING
 
 from toolseam.guards import mask_secrets
 from toolseam_builtin._page import excerpt, one_line
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 NAME_CHARACTERS = 300
 
@@ -31,6 +35,18 @@ _TYPES = {
 def shown_name(name: str) -> str:
     """Return a file's name as one line, secrets masked."""
     return one_line(excerpt(mask_secrets(name)[0], NAME_CHARACTERS))
+
+
+def all_shown_as_stored(names: Sequence[str]) -> bool:
+    """Tell whether an answer shows each of many names as it is stored, at the price of one look."""
+    text = "\n".join(names)
+    plain = text.replace("\n", "")
+    return (
+        mask_secrets(text)[1] == 0
+        and one_line(plain) == plain
+        and text.count("\n") == max(0, len(names) - 1)
+        and max(map(len, names), default=0) <= NAME_CHARACTERS
+    )
 
 
 def mime_type(name: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 import unicodedata
 from heapq import nsmallest
+from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 import attrs
@@ -15,7 +16,7 @@ from toolseam_builtin import _database as db
 from toolseam_builtin._storages._columns import FileColumns, FileRow, ShownRow, file_tables
 from toolseam_builtin._storages._missing import ALL_ROWS
 from toolseam_builtin._storages._model import Clock
-from toolseam_builtin._storages._names import shown_name
+from toolseam_builtin._storages._names import all_shown_as_stored, shown_name
 from toolseam_builtin._storages._open import Storages
 from toolseam_builtin._storages._references import parse, spellings
 from toolseam_builtin._storages._stock import Stock
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from toolseam_builtin.workspace import Workspace
 
 _EVERY = 64
+_BATCH = 500
 
 
 class Place(NamedTuple):
@@ -66,14 +68,25 @@ class Search:
 
     def names(self, found: Found) -> None:
         """Add files whose name, as it is shown, holds the query; with a slash, whose path does."""
-        wanted, whole = folded(self.query), "/" in self.query
         for storage, files in self.stock.files.items():
-            if self.storage not in {None, storage}:
-                continue
-            for file in files.values():
-                part = file if whole else file[file.rfind("/") + 1 :]
-                if wanted in folded(part) and wanted in folded(shown_name(part)):
-                    found.places.add(Place(unseen=False, storage=storage, name=file))
+            if self.storage in {None, storage}:
+                stored = iter(files.values())
+                while batch := list(islice(stored, _BATCH)):
+                    if self.clock.over():
+                        found.stopped.append(f"names in {db.one_line(storage)}")
+                        break
+                    places = [Place(unseen=False, storage=storage, name=name) for name in batch]
+                    found.places.update(self._matching(places))
+
+    def _matching(self, places: list[Place]) -> list[Place]:
+        wanted = folded(self.query)
+        hits = [place for place in places if wanted in folded(self._part(place.name))]
+        if not hits or all_shown_as_stored([place.name for place in hits]):
+            return hits
+        return [place for place in hits if wanted in folded(shown_name(self._part(place.name)))]
+
+    def _part(self, name: str) -> str:
+        return name if "/" in self.query else name[name.rfind("/") + 1 :]
 
     def rows(self, database: db.Database, workspace: Workspace, found: Found) -> None:
         """Add files of rows whose file name, title or alternative text holds the query."""
@@ -97,10 +110,15 @@ class Search:
         # The engines fold ASCII alone, and do not know that two forms of é are one.
         contains = db.Contains(self.query, source.searched()) if self.query.isascii() else None
 
+        def known(text: str) -> bool:
+            place = self.stock.plainly(text)
+            return place is not None and Place(False, *place) in found.places
+
         def take(cells: tuple[db.Cell, ...]) -> bool:
             nonlocal seen, complete
             seen += 1
-            self._row(source.row(cells), found)
+            if not source.all_paths(cells, known):
+                self._row(source.row(cells), found)
             complete = seen % _EVERY > 0 or not self.clock.over()
             return complete
 
@@ -114,8 +132,7 @@ class Search:
                 continue
             if described is None:
                 described = self._describes(row)
-            name = place.name if "/" in self.query else place.name.rpartition("/")[2]
-            if described or folded(self.query) in folded(shown_name(name)):
+            if described or self._matching([place]):
                 found.places.add(place)
 
     def _place(self, text: str) -> Place | None:
@@ -128,7 +145,11 @@ class Search:
         return Place(seen is None, storage, name) if wanted else None
 
     def _describes(self, row: FileRow) -> bool:
-        shown, wanted = row.shown(), folded(self.query)
+        wanted = folded(self.query)
+        # Most rows do not hold it even unmasked, and masking costs more than looking.
+        if not any(wanted in folded(text) for text in row.texts()):
+            return False
+        shown = row.shown()
         return any(wanted in folded(text or "") for text in (shown.label, shown.alternative_text))
 
     def _describing(

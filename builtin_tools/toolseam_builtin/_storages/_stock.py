@@ -34,6 +34,19 @@ class Stock:
     files: dict[str, dict[str, str]]
     unseen: dict[str, str]
 
+    def plainly(self, text: str) -> tuple[str, str] | None:
+        """Return storage and stored name of the file that has this very text as its plain name.
+
+        What most cells hold; cheaper than to take a text for a reference, and never more.
+        """
+        if ":" in text:
+            return None
+        for storage, files in self.files.items():
+            name = files.get(text)
+            if name is not None:
+                return storage, name
+        return None
+
     def find(self, reference: Reference) -> tuple[str, str] | None:
         """Return storage and stored name of the file that a reference points to, if it was seen."""
         for storage, files in self.files.items():

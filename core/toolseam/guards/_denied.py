@@ -7,7 +7,6 @@ _ENDINGS = (
     *(".pem", ".key", ".p12", ".pfx", ".jks", ".keystore"),
     *(".kdbx", ".ppk", ".asc", ".gpg"),
 )
-_PARTS = ("credential", ".tfstate")
 _WHOLE = frozenset({"_netrc", ".netrc", ".pgpass", ".htpasswd", "auth.json", "kubeconfig"})
 _SECRETS = (".yml", ".yaml", ".json", ".toml")
 
@@ -32,7 +31,8 @@ def holds_keys(name: str) -> bool:
         folded.lstrip(".").startswith(_BEGINNINGS)
         or folded.endswith(_ENDINGS)
         or folded in _WHOLE
-        or any(part in folded for part in _PARTS)
+        or "credential" in folded
+        or ".tfstate" in folded
         or ("secret" in folded and folded.endswith(_SECRETS))
         or (folded.startswith("service-account") and folded.endswith(".json"))
     )
