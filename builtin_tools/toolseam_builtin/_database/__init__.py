@@ -63,6 +63,7 @@ if TYPE_CHECKING:
         Table,
     )
     from toolseam_builtin._database._open import open_database
+    from toolseam_builtin._database._parents import parent_columns
     from toolseam_builtin._database._text_search import SEARCH_CHARACTERS, hit, holds_text
     from toolseam_builtin._page import PAGE_BYTES, Page, excerpt, one_line
 
@@ -83,6 +84,7 @@ _HOMES = {
         "Database Entry Excerpt ForeignKey Orphans Query Scalar Structure Table"
     ),
     "toolseam_builtin._database._open": "open_database",
+    "toolseam_builtin._database._parents": "parent_columns",
     "toolseam_builtin._database._text_search": "SEARCH_CHARACTERS hit holds_text",
     "toolseam_builtin._page": "PAGE_BYTES Page excerpt one_line",
 }
@@ -136,6 +138,7 @@ __all__ = [
     "one_line",
     "open_database",
     "over_budget",
+    "parent_columns",
     "read_until",
     "readable_column",
     "reading_spec",

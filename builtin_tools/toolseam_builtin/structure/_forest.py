@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING
 
 import attrs
 
 from toolseam import ErrorCode, ToolError
 from toolseam_builtin import _database as db
+from toolseam_builtin._database._parents import parent_columns
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from toolseam_builtin.workspace import TableSettings
 
 _ROWS = 20_000
+_LEVEL = 1_000
+_SECONDS = 1.0
 _NAMED = 10
 
 
@@ -25,79 +31,121 @@ class Node:
     label: str
 
 
-@attrs.frozen
+@attrs.define
 class Forest:
-    """All records that were read, in key order, and how many there are in all."""
+    """The records that were read, in key order, and how many there are in all.
+
+    Of a large table those below the roots are read, level by level, and nothing is `complete`;
+    `cut` says that a level was too wide or took too long.
+    """
 
     title: str
-    nodes: dict[str, Node]
-    children: dict[str, list[str]]
     total: int | None
+    complete: bool
+    cut: bool = False
+    nodes: dict[str, Node] = attrs.field(factory=dict[str, Node])
+    children: dict[str, list[str]] = attrs.field(factory=dict[str, list[str]])
+
+
+@attrs.frozen
+class Reader:
+    """What is read of each record: key, parent, label, and what judges them."""
+
+    database: db.Database
+    table: db.Table
+    target: str
+    parent: str
+    label: str | None
 
     @property
-    def complete(self) -> bool:
-        """Whether nothing is missing, so that orphans and cycles can be told."""
-        return self.total == len(self.nodes)
+    def names(self) -> tuple[str, ...]:
+        """The columns that are fetched."""
+        wanted = [self.target, self.parent, *self.table.naming(), *filter(None, [self.label])]
+        return tuple(dict.fromkeys(wanted))
 
-
-def read_forest(database: db.Database, table: db.Table, settings: TableSettings) -> Forest:
-    """Read keys, parents and labels of a table, at most 20,000 records."""
-    parent, target = _reference(database, table, settings)
-    label = db.label_column(table, settings.label)
-    wanted = [target, parent, *table.naming(), *filter(None, [label])]
-    names = tuple(dict.fromkeys(wanted))
-    query = db.Query(table, names, limit=_ROWS)
-    columns = tuple(table.column(name) or db.Column(name, "integer") for name in names)
-    nodes: dict[str, Node] = {}
-    children: dict[str, list[str]] = {}
-    for row in database.rows(query):
-        found = zip(names, db.show_row(table, columns, row), strict=True)
-        shown = dict(found)
-        above = shown[parent]
-        key = shown[target].text
+    def add(self, forest: Forest, row: tuple[db.Cell, ...]) -> str | None:
+        """Add one record to a forest, and return its key as a query spells it."""
+        columns = db.columns_of(self.table, self.names)
+        shown = dict(zip(self.names, db.show_row(self.table, columns, row), strict=True))
+        key, above = shown[self.target].text, shown[self.parent]
+        if key in forest.nodes:
+            return None
         up = None if above.value is None else above.text
-        nodes[key] = Node(key, up, shown[label].text if label else "")
+        forest.nodes[key] = Node(key, up, shown[self.label].text if self.label else "")
         if up is not None:
-            children.setdefault(up, []).append(key)
-    return Forest(table.title, nodes, children, database.count(query))
+            forest.children.setdefault(up, []).append(key)
+        value = db.scalar(row[0])
+        return None if value is None else str(value)
 
 
-def _reference(database: db.Database, table: db.Table, settings: TableSettings) -> tuple[str, str]:
-    """Return the column that refers to the parent and the column that it refers to."""
-    own = [
-        (key.columns[0], key.target[0])
-        for key in database.structure(table).foreign_keys
-        if key.table == table.title and len(key.columns) == 1 and len(key.target) == 1
-    ]
-    if settings.parent is not None:
-        named = table.column(settings.parent)
-        name = settings.parent if named is None else named.name
-        own = [pair for pair in own if pair[0] == name] or [
-            (name, table.primary_key[0]) for _ in table.primary_key if len(table.primary_key) == 1
-        ]
-    readable = {column.name for column in table.readable()}
-    found = [pair for pair in own if readable.issuperset(pair)]
-    if len(found) != 1:
-        problem = "no column that refers" if not found else "several columns that refer"
-        raise db.unavailable(
-            f"{table.title} has {problem} to its own records; name one:"
-            f' parent = "..." in the table [workspace.tables.{table.name}].'
-        )
-    return found[0]
+def read_forest(
+    database: db.Database,
+    table: db.Table,
+    settings: TableSettings,
+    root: str | None,
+    depth: int,
+) -> Forest:
+    """Read keys, parents and labels: of all records, or of a large table level by level."""
+    parent, target = parent_columns(database, table, settings)
+    reader = Reader(database, table, target, parent, db.label_column(table, settings.label))
+    total = database.count(db.Query(table, reader.names))
+    whole = total is not None and total <= _ROWS
+    forest = Forest(table.title, total, complete=whole)
+    if whole:
+        for row in database.rows(db.Query(table, reader.names, limit=_ROWS)):
+            reader.add(forest, row)
+    else:
+        _read_levels(reader, forest, root, depth)
+    return forest
+
+
+def _read_levels(reader: Reader, forest: Forest, root: str | None, depth: int) -> None:
+    """Read a root or all roots, and what is below them: one level more than is shown."""
+    until = time.monotonic() + _SECONDS
+    start = {reader.parent: None} if root is None else {reader.target: root}
+    query = db.Query(reader.table, reader.names, db.equalities(reader.table, start), _LEVEL)
+    for _ in range(depth + 1):
+        found: list[str | None] = []
+        query = attrs.evolve(query, limit=_LEVEL)
+        left = max(0.0, until - time.monotonic())
+        whole = _scan(reader, query, lambda row: found.append(reader.add(forest, row)), left)
+        forest.cut |= not whole or len(found) == _LEVEL
+        keys = tuple(key for key in found if key is not None)
+        if not keys or not whole:
+            return
+        query = attrs.evolve(query, where=(), among=db.Among(keys, (reader.parent,)))
+
+
+def _scan(
+    reader: Reader, query: db.Query, add: Callable[[tuple[db.Cell, ...]], None], seconds: float
+) -> bool:
+    def take(row: tuple[db.Cell, ...]) -> bool:
+        add(row)
+        return True
+
+    try:
+        return reader.database.scan(query, take, seconds)
+    except ToolError as failure:
+        if failure.code is not ErrorCode.INVALID_ARGUMENTS:
+            raise
+        # A root that does not fit its column is the key of no record.
+        return True
 
 
 def roots_of(forest: Forest, root: str | None) -> list[str]:
     if root is not None:
         if root not in forest.nodes:
-            raise ToolError(f"{forest.title} has no record {root!r}.", ErrorCode.NOT_FOUND)
+            raise ToolError(f"{forest.title} has no record {db.echo(root)}.", ErrorCode.NOT_FOUND)
         return [root]
     roots = [key for key, node in forest.nodes.items() if node.parent is None]
+    if not forest.complete:
+        return roots
     orphans = [key for key, node in forest.nodes.items() if is_orphan(forest, node)]
     return [*roots, *orphans, *(cycle[0] for cycle in _cycles(forest))]
 
 
 def is_orphan(forest: Forest, node: Node) -> bool:
-    return node.parent is not None and node.parent not in forest.nodes
+    return forest.complete and node.parent is not None and node.parent not in forest.nodes
 
 
 def _cycles(forest: Forest) -> list[list[str]]:
@@ -119,8 +167,12 @@ def _cycles(forest: Forest) -> list[list[str]]:
 
 def warnings_of(forest: Forest) -> list[str]:
     if not forest.complete:
-        read = f"only the first {len(forest.nodes):,} records in key order were read"
-        return [f"{read}; orphans and cycles are uncertain"]
+        cut = (
+            f"; more than {_LEVEL:,} records lie on one level, or reading them took too long:"
+            " not all were read"
+        )
+        large = f"the table has more than {_ROWS:,} records; orphans and cycles are not looked for"
+        return [f"{large}{cut if forest.cut else ''}"]
     orphans = [key for key, node in forest.nodes.items() if is_orphan(forest, node)]
     warnings = [f"cycle: {' → '.join([*_some(c), c[0]])}" for c in _cycles(forest)[:_NAMED]]
     if orphans:
