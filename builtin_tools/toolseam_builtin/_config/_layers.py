@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 import attrs
 
 from toolseam import ErrorCode, ToolError
 from toolseam.guards import MASK
-from toolseam_builtin._config._model import Written
+from toolseam_builtin._config._model import Written, is_mapping
 from toolseam_builtin._config._reading import load
 from toolseam_builtin._config._shown import hidden_in
 from toolseam_builtin._page import one_line
@@ -64,8 +64,8 @@ def read_layers(workspace: Workspace, end: float) -> Layers:
             if not absent:
                 layers.warnings.append(f"{label} is left out: {one_line(refusal.message)}")
             continue
-        if isinstance(parsed.value, dict):
-            lay(layers.tree, cast("dict[str, object]", parsed.value), name)
+        if is_mapping(parsed.value):
+            lay(layers.tree, parsed.value, name)
         elif parsed.value is not None:
             layers.warnings.append(f"{label} is left out: it holds no keys at its top.")
         layers.said.append(label)
@@ -83,15 +83,15 @@ def lay(tree: Tree, values: dict[str, object], layer: str) -> None:
     for key, given in values.items():
         below = tree.get(key)
         value = Written(MASK, MASK) if key in masked and given not in ("", None) else given
-        if isinstance(value, dict) and value:
+        if is_mapping(value) and value:
             if not isinstance(below, dict):
                 # What was no mapping is overridden by each value that is now below its key.
                 lost = () if below is None else (*below.before, (below.layer, below.value))
                 below = tree[key] = {}
-                lay(below, cast("dict[str, object]", value), layer)
+                lay(below, value, layer)
                 _note(below, lost)
             else:
-                lay(below, cast("dict[str, object]", value), layer)
+                lay(below, value, layer)
         else:
             tree[key] = Setting(value, layer, _had(below))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeGuard
 
 import attrs
 
@@ -94,6 +94,16 @@ class Parsed:
     value: object
     findings: Findings = attrs.field(factory=Findings)
     documents: int = 1
+
+
+def is_mapping(value: object) -> TypeGuard[dict[str, object]]:
+    """Tell whether a value of a file is a mapping; its keys are text."""
+    return isinstance(value, dict)
+
+
+def is_list(value: object) -> TypeGuard[list[object]]:
+    """Tell whether a value of a file is a list."""
+    return isinstance(value, list)
 
 
 def too_deep(line: int | None = None) -> Broken:

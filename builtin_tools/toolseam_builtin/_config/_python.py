@@ -109,8 +109,12 @@ def _part(node: ast.expr, depth: int) -> object:
 
 def _safe(value: object) -> object:
     """Return a literal as JSON holds it; a set may hold bytes, which are not shown."""
-    members = cast("set[object]", value) if isinstance(value, set) else ()
-    return EXPRESSION if any(isinstance(each, bytes) for each in members) else json_safe(value)
+    if isinstance(value, set):
+        members = cast("set[object]", value)
+        return (
+            EXPRESSION if any(isinstance(each, bytes) for each in members) else json_safe(members)
+        )
+    return json_safe(value)
 
 
 def _key(value: object) -> str:

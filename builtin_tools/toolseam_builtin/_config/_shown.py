@@ -10,7 +10,7 @@ import attrs
 
 from toolseam import ErrorCode, ToolError, json_safe
 from toolseam.guards import MASK, mask_fields
-from toolseam_builtin._config._model import Written, dotted, shown_key
+from toolseam_builtin._config._model import Written, dotted, is_list, is_mapping, shown_key
 from toolseam_builtin._page import excerpt, one_line
 from toolseam_builtin.system.get_env import shown_value
 
@@ -88,22 +88,19 @@ def flat(value: object, path: tuple[str, ...] = (), *, hidden: bool = False) -> 
 
 def children(value: object) -> list[tuple[str, object]]:
     """Return what is in a mapping or list, by key or index; nothing is in anything else."""
-    if isinstance(value, dict):
-        return list(cast("dict[str, object]", value).items())
-    if isinstance(value, list):
-        return [(str(number), each) for number, each in enumerate(cast("list[object]", value))]
-    return []
+    if is_mapping(value):
+        return list(value.items())
+    return [(str(number), each) for number, each in enumerate(value)] if is_list(value) else []
 
 
 def hidden_in(value: object) -> set[str]:
     """Return the keys, or indices as text, of a list or mapping whose values are masked."""
-    if isinstance(value, list):
-        items = cast("list[object]", value)
-        if len(items) != 2:  # noqa: PLR2004 - a pair of name and value
-            return set()
-        masked = cast("list[object]", mask_fields([_name(items[0]), None], _same))
+    if is_list(value) and len(value) == 2:  # noqa: PLR2004 - a pair of name and value
+        masked = cast("list[object]", mask_fields([_name(value[0]), None], _same))
         return {"1"} if masked[1] == MASK else set()
-    fields = {key: _name(each) for key, each in cast("dict[str, object]", value).items()}
+    if not is_mapping(value):
+        return set()
+    fields = {key: _name(each) for key, each in value.items()}
     shown = cast("dict[str, object]", mask_fields(fields, _same))
     return {key for key, each in shown.items() if each == MASK}
 
@@ -120,16 +117,15 @@ def overview(value: object) -> Iterator[Leaf]:
 
 def _summary(value: object, most: int) -> tuple[str, object]:
     """Return a value in one line, of a list or mapping how much is in it."""
-    if isinstance(value, dict) and value:
-        keys = list(cast("dict[str, object]", value))
+    if is_mapping(value) and value:
+        keys = list(value)
         listed = ", ".join(dotted([key]) for key in keys[:_LISTED_KEYS])
         more = ", …" if len(keys) > _LISTED_KEYS else ""
         said = excerpt(one_line(listed + more), LISTED_CHARACTERS)
         text = f"{len(keys):,} key{'' if len(keys) == 1 else 's'}: {said}"
         return text, text
-    if isinstance(value, list) and value:
-        count = len(cast("list[object]", value))
-        text = f"a list of {count:,}"
+    if is_list(value) and value:
+        text = f"a list of {len(value):,}"
         return text, text
     return told(value, most)
 
@@ -175,11 +171,10 @@ def find(value: object, steps: Sequence[Step], where: str) -> tuple[tuple[str, .
         key = _key(value, step)
         if key is None:
             raise _not_found(value, step, gone, where)
-        children = cast("dict[str, object]", value) if isinstance(value, dict) else None
-        items = cast("list[object]", value) if isinstance(value, list) else []
-        child = items[int(key)] if children is None else children[key]
+        hidden = key in hidden_in(value)
+        child = dict(children(value))[key]
         gone = (*gone, key)
-        if key in hidden_in(value):
+        if hidden:
             if number + 1 < len(steps):
                 message = f"{excerpt(dotted(gone), LISTED_CHARACTERS)} is masked with all below it."
                 raise ToolError(message, ErrorCode.NOT_FOUND)
@@ -190,19 +185,17 @@ def find(value: object, steps: Sequence[Step], where: str) -> tuple[tuple[str, .
 
 def _key(value: object, step: Step) -> str | None:
     """Return the key that a step means, if it is there and is shown so."""
-    if isinstance(value, list):
-        text = str(step)
-        count = len(cast("list[object]", value))
-        known = text.isdecimal() and text.isascii() and text == str(int(text[:10]))
-        return text if known and int(text) < count else None
-    if not isinstance(value, dict):
-        return None
     text = str(step)
+    if is_list(value):
+        known = text.isdecimal() and text.isascii() and text == str(int(text[:10]))
+        return text if known and int(text) < len(value) else None
+    if not is_mapping(value):
+        return None
     if text in value:
         return text if shown_key(text) == text else None
     if MASK not in text:
         return None
-    return next((k for k in cast("dict[str, object]", value) if shown_key(k) == text), None)
+    return next((key for key in value if shown_key(key) == text), None)
 
 
 def _not_found(value: object, step: Step, gone: Sequence[str], where: str) -> ToolError:
@@ -210,11 +203,10 @@ def _not_found(value: object, step: Step, gone: Sequence[str], where: str) -> To
 
     place = f"{where}, below {excerpt(dotted(gone), LISTED_CHARACTERS)}" if gone else where
     asked = str(step)[:_NAME_CHARACTERS]
-    if isinstance(value, list):
-        count = len(cast("list[object]", value))
-        found = f"it is a list of {count:,}, counted from 0"
-    elif isinstance(value, dict):
-        keys = [shown_key(key) for key in list(cast("dict[str, object]", value))[:_COMPARED]]
+    if is_list(value):
+        found = f"it is a list of {len(value):,}, counted from 0"
+    elif is_mapping(value):
+        keys = [shown_key(key) for key in list(value)[:_COMPARED]]
         folded = {key.casefold(): key for key in reversed(keys)}
         near = [folded[each] for each in get_close_matches(asked.casefold(), folded, _NEAR)]
         if near:

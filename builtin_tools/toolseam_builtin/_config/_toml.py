@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import tomllib
-from typing import cast
 
 from toolseam import json_safe
 from toolseam_builtin._config._model import (
@@ -13,6 +12,8 @@ from toolseam_builtin._config._model import (
     Findings,
     Parsed,
     Written,
+    is_list,
+    is_mapping,
     named,
     too_deep,
 )
@@ -68,13 +69,12 @@ def _real(text: str) -> object:
 
 def _safe(value: object, depth: int) -> object:
     """Return a value with dates as text, nested no deeper than the limit."""
-    if isinstance(value, dict | list) and depth >= NESTING:
+    if depth >= NESTING and (is_mapping(value) or is_list(value)):
         raise too_deep()
-    if isinstance(value, dict):
-        fields = cast("dict[str, object]", value)
-        return {key: _safe(each, depth + 1) for key, each in fields.items()}
-    if isinstance(value, list):
-        return [_safe(each, depth + 1) for each in cast("list[object]", value)]
+    if is_mapping(value):
+        return {key: _safe(each, depth + 1) for key, each in value.items()}
+    if is_list(value):
+        return [_safe(each, depth + 1) for each in value]
     if isinstance(value, str | bool | Written):
         return value
     safe = json_safe(value)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import time
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import attrs
 
@@ -17,6 +17,8 @@ from toolseam_builtin._config._model import (
     Findings,
     Parsed,
     Written,
+    is_list,
+    is_mapping,
     named,
     too_deep,
 )
@@ -29,7 +31,9 @@ EXPANSION = 100_000
 """How many values all aliases and merge keys of a file may stand for."""
 
 _STANDARD = "tag:yaml.org,2002:"
-_PLAIN_TAGS = frozenset({f"{_STANDARD}{each}" for each in ("map", "seq", "set", "omap", "pairs")})
+_PLAIN_TAGS = frozenset(
+    {"!", *(f"{_STANDARD}{each}" for each in ("map", "seq", "set", "omap", "pairs"))}
+)
 _SCALAR_TAGS = frozenset(
     {f"{_STANDARD}{each}" for each in ("str", "int", "float", "bool", "null", "timestamp")}
 )
@@ -134,8 +138,8 @@ def _fault(error: Any, text: str) -> Broken:  # noqa: ANN401 - PyYAML's own
         position = getattr(error, "position", None)
         line = None if position is None else text.count("\n", 0, position) + 1
         return Broken(line, "syntax", "a character that YAML does not allow")
-    lines = text.split("\n")
-    number = min(mark.line, len(lines) - 1)
+    lines: list[str] = text.split("\n")
+    number: int = min(mark.line, len(lines) - 1)
     if _INDENTING_TAB.match(lines[number]):
         return Broken(number + 1, "tab", "a tab indents the line, where YAML wants blanks")
     said = f"{getattr(error, 'problem', '')} {getattr(error, 'context', '')}"
@@ -172,8 +176,9 @@ class _Composer:
         if isinstance(event, self._yaml.ScalarEvent):
             self._scalar(node, event, place)
         else:
-            foreign = event.tag not in (None, "!") and event.tag not in _PLAIN_TAGS
-            inner = place.below(_tag(event.tag)) if foreign else place
+            tag: str | None = event.tag
+            foreign = "" if tag is None or tag in _PLAIN_TAGS else _tag(tag)
+            inner = place.below(foreign) if foreign else place
             if inner.depth >= NESTING:
                 raise too_deep(line)
             if isinstance(event, self._yaml.SequenceStartEvent):
@@ -181,7 +186,7 @@ class _Composer:
             else:
                 self._mapping(node, inner)
             if foreign:
-                node.value = {_tag(event.tag): node.value}
+                node.value = {foreign: node.value}
                 node.size += 1
                 node.height += 1
         node.open = False
@@ -301,10 +306,10 @@ class _Composer:
 def _merged(value: object, own: dict[str, object], key: str) -> dict[str, object]:
     """Return what a merge key brings; of several mappings the first one counts."""
     found: dict[str, object] = {}
-    sources = cast("list[object]", value) if isinstance(value, list) else [value]
+    sources = value if is_list(value) else [value]
     for source in reversed(sources):
-        if isinstance(source, dict):
-            found.update(cast("dict[str, object]", source))
+        if is_mapping(source):
+            found.update(source)
         else:
             own[key] = value
     return found

@@ -96,11 +96,10 @@ def compose(settings: Mapping[str, object], name: str | None) -> Answer:
 def _shown(value: object) -> object:
     """Return settings with tuples as lists, what is not set as such, and addresses cut short."""
     from toolseam_builtin._config._addresses import shown_address
-    from toolseam_builtin._config._model import Written
+    from toolseam_builtin._config._model import Written, is_mapping
 
-    if isinstance(value, dict):
-        fields = cast("dict[str, object]", value)
-        return {key: _shown(each) for key, each in fields.items()}
+    if is_mapping(value):
+        return {key: _shown(each) for key, each in value.items()}
     if isinstance(value, list | tuple):
         return [_shown(each) for each in cast("list[object]", value)]
     if value is None:
