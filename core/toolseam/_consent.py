@@ -10,7 +10,7 @@ from toolseam._call import Refused, context_of, given_to
 from toolseam._errors import ErrorCode
 from toolseam._jsontext import decode
 from toolseam._judgement import fault_of
-from toolseam._result import refusal
+from toolseam._result import ToolError, refusal
 from toolseam._text import short
 
 if TYPE_CHECKING:
@@ -46,6 +46,8 @@ def _said(call: Call, tool: BoundTool) -> tuple[bool, str]:
         made = tool.preview(arguments=given_to(call, tool), context=context_of(call, tool))
     except Refused as refused:
         return True, f"(the arguments are refused: {refused.result.content})"
+    except ToolError as error:
+        return True, f"(the preview is refused: {error.code.value}: {error.message})"
     except (Exception, SystemExit) as error:  # noqa: BLE001 - a failing preview says so
         return True, f"(the preview raised {short(type(error).__name__)})"
     finally:

@@ -69,6 +69,11 @@ def test_control_characters_show_as_pictures() -> None:
     assert shown("\x1b[2Kdelete \u202eall").lines == ("␛[2Kdelete \ufffdall",)
 
 
+def raised(error: ToolError) -> None:
+    """Raise an error where only an expression may stand."""
+    raise error
+
+
 @pytest.mark.parametrize(
     ("preview", "fact"),
     [
@@ -77,6 +82,7 @@ def test_control_characters_show_as_pictures() -> None:
         (lambda arguments, context: "text", "str"),
         (lambda arguments, context: (_ for _ in ()), "generator"),
         (lambda arguments, context: ToolResult.error("x", "not_found"), "not_found"),
+        (lambda arguments, context: raised(ToolError("No page 9.", "not_found")), "No page 9."),
         (lambda arguments, context: {}["x"], "KeyError"),
         (lambda arguments, context: exec("raise SystemExit(3)"), "SystemExit"),
         (lambda arguments, context: object.__new__(ToolResult), "no factory"),
