@@ -17,9 +17,10 @@ CREATE TABLE pages (
   title TEXT NOT NULL,
   slug TEXT NOT NULL UNIQUE,
   language TEXT NOT NULL DEFAULT 'en',
+  translation_of INTEGER REFERENCES pages (id),
   draft INTEGER NOT NULL DEFAULT 1 CHECK (draft IN (0, 1)),
   body TEXT NOT NULL DEFAULT '',
-  updated_at TEXT NOT NULL
+  updated_at TEXT NOT NULL DEFAULT CURRENT_TIMESTAMP
 );
 CREATE INDEX pages_parent ON pages (parent_id, position);
 CREATE TABLE pages_history (
@@ -37,6 +38,15 @@ CREATE TABLE files (
   title TEXT NOT NULL,
   alternative_text TEXT,
   page_id INTEGER REFERENCES pages (id)
+);
+CREATE TABLE files_history (
+  id INTEGER PRIMARY KEY,
+  file_id INTEGER NOT NULL REFERENCES files (id),
+  field TEXT NOT NULL,
+  old TEXT,
+  new TEXT,
+  changed_by TEXT NOT NULL,
+  changed_at TEXT NOT NULL
 );
 CREATE TABLE events (
   id INTEGER PRIMARY KEY,
@@ -63,17 +73,17 @@ CREATE VIEW published AS SELECT id, title, slug, language FROM pages WHERE NOT d
 """
 
 _PAGES = (
-    (1, None, 0, "Harbour Museum", "home", "en", 0, "Ships, and the people who built them."),
-    (2, 1, 1, "Plan your visit", "visit", "en", 0, "Tuesday to Sunday, 10:00 to 18:00."),
-    (3, 2, 1, "Getting here", "getting-here", "en", 0, "Tram 4 stops at the old crane."),
-    (4, 2, 2, "Tickets", "tickets", "en", 0, "Adults 12.50, children free."),
-    (5, 1, 2, "Exhibitions", "exhibitions", "en", 0, "Three halls and a slipway."),
-    (6, 5, 1, "The last riveters", "riveters", "en", 0, "Photographs from 1911 to 1934."),
-    (7, 5, 2, "Charts of the North Sea", "charts", "en", 1, "Opens in autumn."),
-    (8, 1, 3, "About us", "about", "en", 0, "Run by volunteers since 1987."),
-    (9, None, 1, "Hafenmuseum", "start", "de", 0, "Schiffe, und wer sie gebaut hat."),
-    (10, 9, 1, "Ihr Besuch", "besuch", "de", 0, "Dienstag bis Sonntag, 10 bis 18 Uhr."),
-    (11, 9, 2, "Seekarten", "seekarten", "de", 1, "Ab Herbst."),
+    (1, None, 0, "Harbour Museum", "home", "en", None, 0, "Ships, and the people who built them."),
+    (2, 1, 1, "Plan your visit", "visit", "en", None, 0, "Tuesday to Sunday, 10:00 to 18:00."),
+    (3, 2, 1, "Getting here", "getting-here", "en", None, 0, "Tram 4 stops at the old crane."),
+    (4, 2, 2, "Tickets", "tickets", "en", None, 0, "Adults 12.50, children free."),
+    (5, 1, 2, "Exhibitions", "exhibitions", "en", None, 0, "Three halls and a slipway."),
+    (6, 5, 1, "The last riveters", "riveters", "en", None, 0, "Photographs from 1911 to 1934."),
+    (7, 5, 2, "Charts of the North Sea", "charts", "en", None, 1, "Opens in autumn."),
+    (8, 1, 3, "About us", "about", "en", None, 0, "Run by volunteers since 1987."),
+    (9, None, 1, "Hafenmuseum", "start", "de", 1, 0, "Schiffe, und wer sie gebaut hat."),
+    (10, 9, 1, "Ihr Besuch", "besuch", "de", 2, 0, "Dienstag bis Sonntag, 10 bis 18 Uhr."),
+    (11, 9, 2, "Seekarten", "seekarten", "de", 7, 1, "Ab Herbst."),
 )
 _HISTORY = (
     (2, "body", "Daily, 10:00 to 18:00.", "Tuesday to Sunday, 10:00 to 18:00.", "ada"),
@@ -112,7 +122,7 @@ def write_database(file: Path) -> None:
     with closing(sqlite3.connect(file)) as connection, connection:
         connection.executescript(_TABLES)
         connection.executemany(
-            "INSERT INTO pages VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            "INSERT INTO pages VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             [(*page, _WRITTEN) for page in _PAGES],
         )
         connection.executemany(

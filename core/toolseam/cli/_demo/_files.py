@@ -153,14 +153,19 @@ media = "media"
 [workspace.tables.pages]
 label = "title"
 parent = "parent_id"
+position = "position"
 draft = "draft"
 language = "language"
+translation_of = "translation_of"
 history = "pages_history"
-editable = ["title", "slug"]
+editable = ["title", "slug", "body"]
 
 [workspace.tables.files]
 label = "title"
 files = ["path"]
+alternative_text = "alternative_text"
+history = "files_history"
+editable = ["alternative_text"]
 
 [workspace.accounts]
 users = "users"
