@@ -1,5 +1,6 @@
 import socket
 import ssl
+import sys
 import threading
 import time
 import tracemalloc
@@ -7,6 +8,7 @@ from collections.abc import Callable, Sequence
 from contextlib import closing, suppress
 from typing import Any
 
+import httpcore2
 import pytest
 import trustme
 
@@ -467,6 +469,7 @@ def test_hostile_markup_takes_linear_time(piece: str) -> None:
         b'{"user": "ada", "password": "Aster9Tulip77"}',
         b'[{"name": "api_key", "value": "Aster9Tulip77"}]',
         b"DB_PASSWORD = Aster9Tulip77",
+        b'{"password": "Aster9Tulip77", no json',
         b"postgresql://app:Aster9Tulip77@db/shop",
         b"Authorization: Bearer Aster9Tulip77Aster9Tulip77",
         b'{"password": "Aster9Tulip77", "cut": ' + b"1" * 70_000,
@@ -612,6 +615,49 @@ def test_tls_to_what_speaks_none_is_unavailable() -> None:
 
     assert result.failure is not None
     assert result.failure.metadata["reason"] == "no_http"
+
+
+@pytest.mark.parametrize("seconds", [0, -1])
+def test_no_time_is_no_answer(seconds: float) -> None:
+    """Where no time is left nothing is connected to."""
+    guard = EgressGuard({"127.0.0.1": AllowedHost(private=True)})
+    connected: list[str] = []
+
+    def connect(address: str, port: int, left: float) -> Any:
+        connected.append(address)
+
+    with pytest.raises(Exception, match="did not answer"):
+        fetch(guard.judge("http://127.0.0.1/", 1), None, seconds, connect)
+
+    assert connected == []
+
+
+def test_time_that_runs_out_on_the_way_is_no_answer() -> None:
+    """A connection that took all the time there was is not written to."""
+    guard = EgressGuard({"127.0.0.1": AllowedHost(private=True)})
+
+    def slow(address: str, port: int, left: float) -> Any:
+        time.sleep(left + 0.01)
+        return httpcore2.MockStream([])
+
+    with pytest.raises(Exception, match="did not answer"):
+        fetch(guard.judge("http://127.0.0.1/", 1), None, 0.05, slow)
+
+
+def test_without_the_extra_it_is_unavailable(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where httpx2 is not installed the extra is named, after the URL was judged."""
+    for name in ("_fetch", "_network"):
+        monkeypatch.delitem(sys.modules, f"toolseam_builtin.system.{name}", raising=False)
+    monkeypatch.setitem(sys.modules, "httpcore2", None)
+
+    result = ask(Workspace(hosts={"8.8.8.8": HostSettings()}), "http://8.8.8.8/")
+
+    assert result.failure is not None
+    assert (result.failure.code, result.failure.metadata["reason"]) == (
+        "unavailable",
+        "missing_extra",
+    )
+    assert "toolseam[web]" in result.failure.message
 
 
 def test_addresses_are_tried_in_turn() -> None:

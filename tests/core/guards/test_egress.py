@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from toolseam import ErrorCode, ToolError
 from toolseam.guards import AllowedHost, EgressGuard, read_web_address
+from toolseam.guards._addresses import reach_of
 
 OUTSIDE = "That address is outside what may be reached."
 NAME = "docs.example.test"
@@ -151,6 +152,14 @@ def test_some_addresses_are_never_reached(address: str) -> None:
     written = f"[{address}]" if ":" in address else address
     named = EgressGuard({address: AllowedHost(private=True)})
     assert refusal(named, f"http://{written}/").message == OUTSIDE
+
+
+@pytest.mark.parametrize("inner", ["127.0.0.1", "8.8.8.8", "169.254.169.254"])
+def test_a_mapped_address_reaches_what_it_stands_for(inner: str) -> None:
+    """An IPv4-mapped address lies as far inside as the IPv4 address in it."""
+    mapped = ipaddress.IPv6Address(f"::ffff:{inner}")
+
+    assert reach_of(mapped) is reach_of(ipaddress.IPv4Address(inner))
 
 
 def embeddings(number: int) -> list[str]:
