@@ -12,8 +12,6 @@ from toolseam_builtin import _database as db
 from toolseam_builtin._database._parents import parent_columns
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from toolseam_builtin.workspace import TableSettings
 
 _ROWS = 20_000
@@ -105,31 +103,34 @@ def _read_levels(reader: Reader, forest: Forest, root: str | None, depth: int) -
     start = {reader.parent: None} if root is None else {reader.target: root}
     query = db.Query(reader.table, reader.names, db.equalities(reader.table, start), _LEVEL)
     for _ in range(depth + 1):
-        found: list[str | None] = []
-        query = attrs.evolve(query, limit=_LEVEL)
-        left = max(0.0, until - time.monotonic())
-        whole = _scan(reader, query, lambda row: found.append(reader.add(forest, row)), left)
-        forest.cut |= not whole or len(found) == _LEVEL
-        keys = tuple(key for key in found if key is not None)
+        read, keys, whole = _read_level(reader, forest, query, until - time.monotonic())
+        if not whole and not forest.nodes:
+            raise db.over_budget(forest.title, _SECONDS)
+        forest.cut |= not whole or read == _LEVEL
         if not keys or not whole:
             return
-        query = attrs.evolve(query, where=(), among=db.Among(keys, (reader.parent,)))
+        below = db.Among(tuple(keys), (reader.parent,))
+        query = db.Query(reader.table, reader.names, limit=_LEVEL, among=below)
 
 
-def _scan(
-    reader: Reader, query: db.Query, add: Callable[[tuple[db.Cell, ...]], None], seconds: float
-) -> bool:
+def _read_level(
+    reader: Reader, forest: Forest, query: db.Query, seconds: float
+) -> tuple[int, list[str], bool]:
+    """Return how many records there were, the keys of new ones, and whether time sufficed."""
+    found: list[str | None] = []
+
     def take(row: tuple[db.Cell, ...]) -> bool:
-        add(row)
+        found.append(reader.add(forest, row))
         return True
 
     try:
-        return reader.database.scan(query, take, seconds)
+        whole = reader.database.scan(query, take, max(0.0, seconds))
     except ToolError as failure:
         if failure.code is not ErrorCode.INVALID_ARGUMENTS:
             raise
         # A root that does not fit its column is the key of no record.
-        return True
+        whole = True
+    return len(found), [key for key in found if key is not None], whole
 
 
 def roots_of(forest: Forest, root: str | None) -> list[str]:
@@ -171,7 +172,7 @@ def warnings_of(forest: Forest) -> list[str]:
             f"; more than {_LEVEL:,} records lie on one level, or reading them took too long:"
             " not all were read"
         )
-        large = f"the table has more than {_ROWS:,} records; orphans and cycles are not looked for"
+        large = f"of more than {_ROWS:,} records, orphans and cycles are not looked for"
         return [f"{large}{cut if forest.cut else ''}"]
     orphans = [key for key, node in forest.nodes.items() if is_orphan(forest, node)]
     warnings = [f"cycle: {' → '.join([*_some(c), c[0]])}" for c in _cycles(forest)[:_NAMED]]

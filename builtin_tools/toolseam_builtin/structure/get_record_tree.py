@@ -54,7 +54,8 @@ def execute(arguments: Arguments, context: ToolContext) -> ToolResult:
     workspace: Workspace = context.settings
     with db.open_database(workspace, context.deadline) as database:
         table = database.table(arguments.table)
-        forest = read_forest(database, table, workspace.table_settings(table.name))
+        settings = workspace.table_settings(table.name)
+        forest = read_forest(database, table, settings, arguments.root, arguments.depth)
     answer = compose(forest, arguments)
     return ToolResult.text(
         answer.text, *answer.artifacts, data=answer.data, metadata=answer.metadata

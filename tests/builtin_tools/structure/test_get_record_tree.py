@@ -1,8 +1,13 @@
 from pathlib import Path
 
+import pytest
+
 from support.databases import ask, everything, sqlite_workspace
+from support.postgres import Postgres, postgres
 from toolseam_builtin.structure import get_record_tree
-from toolseam_builtin.workspace import TableSettings
+from toolseam_builtin.workspace import TableSettings, Workspace
+
+__all__ = ["postgres"]
 
 PAGES = """
 create table page (id integer primary key, title text, parent integer references page(id));
@@ -80,6 +85,77 @@ def test_at_most_two_hundred_records_are_shown(tmp_path: Path) -> None:
 
     assert len(result.artifacts[0].nodes) == 200
     assert "begin with a `root`" in result.content
+
+
+LARGE = """
+create table node (id integer primary key, name text, up integer references node(id));
+create index node_up on node (up);
+with recursive n(x) as (select 1 union all select x + 1 from n limit 30000)
+  insert into node select x, 'n' || x, case when x > 2 then (x + 1) / 3 end from n;
+insert into node select 40000 + value, 'wide', 30000 from (
+  with recursive n(value) as (select 1 union all select value + 1 from n limit 1200)
+  select value from n);
+"""
+
+
+def test_a_large_table_is_read_level_by_level(tmp_path: Path) -> None:
+    """Every root and every branch of a large table can be outlined, wherever it lies."""
+    workspace = sqlite_workspace(tmp_path, LARGE)
+
+    whole = ask(get_record_tree, workspace, table="node", depth=2)
+    branch = ask(get_record_tree, workspace, table="node", root="9000")
+    wide = ask(get_record_tree, workspace, table="node", root="30000", depth=1)
+
+    assert whole.content.splitlines()[:3] == [
+        "node: 31,200 records, shown 7 at depth 0, 1.",
+        "- node:1 n1",
+        "  - node:3 n3 (+3 below)",
+    ]
+    assert branch.content.splitlines()[1:5] == [
+        "- node:9000 n9000",
+        "  - node:26999 n26999",
+        "  - node:27000 n27000",
+        "  - node:27001 n27001",
+    ]
+    assert "Warning: of more than 20,000 records, orphans and cycles are not looked for" in (
+        branch.content
+    )
+    assert "more than 1,000 records lie on one level" in wide.content
+
+
+@pytest.mark.parametrize("root", ["99999", "x", "", "9000 "])
+def test_an_absent_root_of_a_large_table_is_not_found(tmp_path: Path, root: str) -> None:
+    """What is the key of no record is refused in the same words as in a small table."""
+    result = ask(get_record_tree, sqlite_workspace(tmp_path, LARGE), table="node", root=root)
+
+    assert result.failure is not None
+    assert result.failure.code == "not_found"
+
+
+def test_a_large_postgres_table_is_read_level_by_level(postgres: Postgres) -> None:
+    """PostgreSQL compares keys by their own type, and refuses none that does not fit it."""
+    name = postgres.database(
+        "drop role if exists climber",
+        "create role climber login",
+        "create table node (id int primary key, name text, up int references node)",
+        """insert into node select n, 'n' || n, case when n > 1 then n / 3 + 1 end
+        from generate_series(1, 25000) n""",
+        "grant select on node to climber",
+    )
+    workspace = Workspace(database=postgres.url(name, "climber"), trusted=True)
+
+    branch = ask(get_record_tree, workspace, table="node", root="8000")
+    wrong = ask(get_record_tree, workspace, table="node", root="x")
+
+    assert branch.content.splitlines()[1:] == [
+        "- node:8000 n8000",
+        "  - node:23997 n23997",
+        "  - node:23998 n23998",
+        "  - node:23999 n23999",
+        "Warning: of more than 20,000 records, orphans and cycles are not looked for",
+    ]
+    assert wrong.failure is not None
+    assert wrong.failure.code == "not_found"
 
 
 def test_the_workspace_may_name_the_parent(tmp_path: Path) -> None:
