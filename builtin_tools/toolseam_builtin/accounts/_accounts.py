@@ -173,4 +173,5 @@ def _heading(accounts: Accounts, wanted: Wanted, what: str, count: int) -> str:
     holding = "" if wanted.filter is None else f" with {wanted.filter!r}"
     first = wanted.offset + 1
     shown = f"shown {first:,} to {first + count - 1:,}" if count else "none shown"
-    return one_line(f"{accounts.source}: {number} {what}{holding}, {shown}.")
+    word = what.removesuffix("s") if accounts.total == 1 else what
+    return one_line(f"{accounts.source}: {number} {word}{holding}, {shown}.")

@@ -87,7 +87,8 @@ def _orphans(
     review.capped += found.capped
     if found.count:
         least = "at least " if found.capped else ""
-        text = f"{least}{found.count:,} rows refer to none: {reference(key)}"
+        rows = "row refers" if found.count == 1 else "rows refer"
+        text = f"{least}{found.count:,} {rows} to none: {reference(key)}"
         yield Finding(table.title, ORPHANS, text, found.count)
 
 

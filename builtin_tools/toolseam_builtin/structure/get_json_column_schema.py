@@ -154,5 +154,7 @@ def _heading(title: str, sample: Sample) -> str:
     aside = [f"{count:,} {reason}" for reason, count in sorted(sample.aside.items())]
     left = f"; left aside: {', '.join(aside)}" if aside else ""
     stopped = ", where the time budget ended" if sample.stopped else ""
-    found = f"{sample.taken:,} JSON values in the first {sample.rows:,} rows{stopped}{left}"
+    values = "value" if sample.taken == 1 else "values"
+    rows = "row" if sample.rows == 1 else "rows"
+    found = f"{sample.taken:,} JSON {values} in the first {sample.rows:,} {rows}{stopped}{left}"
     return f"{db.one_line(title)}: {found}."

@@ -17,7 +17,7 @@ def test_groups_are_listed_by_harmless_columns(tmp_path: Path) -> None:
     result = ask(list_groups, sqlite_workspace(tmp_path, PEOPLE, accounts=NAMED))
 
     assert result.content.splitlines() == [
-        "SQLite table team: 1 groups, shown 1 to 1.",
+        "SQLite table team: 1 group, shown 1 to 1.",
         "- team:1",
         "  name: editors",
         "  description: They write.",

@@ -236,7 +236,7 @@ def test_postgres_accounts_are_read_in_any_schema(postgres: Postgres) -> None:
         return result.content
 
     assert listed("auth.User").splitlines() == [
-        "PostgreSQL table auth.User: 1 users, shown 1 to 1.",
+        "PostgreSQL table auth.User: 1 user, shown 1 to 1.",
         "- auth.User:1",
         "  email: ada@museum.example",
         "  is_staff: true",

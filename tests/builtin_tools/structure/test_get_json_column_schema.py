@@ -132,7 +132,7 @@ def test_cells_without_json_are_counted_and_left_aside(tmp_path: Path) -> None:
     result = ask(get_json_column_schema, workspace, table="item", column="meta")
 
     assert result.content.startswith(
-        "item.meta: 1 JSON values in the first 7 rows; left aside: 1 empty, 1 longer than 65,536"
+        "item.meta: 1 JSON value in the first 7 rows; left aside: 1 empty, 1 longer than 65,536"
         " characters, 2 nested more than 64 deep, 1 no JSON, 1 no text."
     )
     assert outline(result) == ["- meta: object", "  - a: integer, in all"]

@@ -67,7 +67,7 @@ def test_everything_that_it_knows_is_found(tmp_path: Path) -> None:
         "book: type not enforced: the table is not STRICT, any value fits into: code varchar(5)",
         "group: reserved name: the table's name group must be quoted",
         "line: foreign key without index: name → author(name)",
-        "line: orphan rows: 1 rows refer to none: name → author(name)",
+        "line: orphan rows: 1 row refers to none: name → author(name)",
         "notes: no primary key: no column says which row is which",
     ]
     assert result.content.startswith("SQLite: 12 findings in 5 tables.\n")
@@ -249,7 +249,7 @@ def test_postgres_is_checked_too(postgres: Postgres) -> None:
         "author: duplicate index: seven (id) repeats the primary key",
         "depot.book: duplicate index: two (title) repeats one",
         "depot.book: foreign key without index: author_id → author(id)",
-        "depot.book: orphan rows: 1 rows refer to none: author_id → author(id)",
+        "depot.book: orphan rows: 1 row refers to none: author_id → author(id)",
         "depot.book: reserved name: columns whose names must be quoted: order",
         "plain: no primary key: no column says which row is which",
         "refers: foreign key without index: api_key → ring(api_key)",
