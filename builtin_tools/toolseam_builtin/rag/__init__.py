@@ -1,0 +1,1 @@
+"""Tools that find texts by what they say, and give them out."""
