@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -139,19 +139,28 @@ def _remote(workspace: Workspace, place: Place) -> Storage:
     from toolseam_builtin._storages._remote import RemoteStorage
 
     failure = ToolError(f"The storage {place.name} cannot be opened.", ErrorCode.UNAVAILABLE)
-    try:
-        if place.protocol == "zip":
-            archive = workspace.inside(place.rest, f"storages.{place.name}")
-            # A file object: a path would be read as a URL of fsspec's own.
-            zipped = import_module("fsspec.implementations.zip").ZipFileSystem
-            system, root = zipped(fo=archive.open("rb")), ""
-        else:
-            system, root = import_module("fsspec.core").url_to_fs(
-                f"{place.protocol}://{place.rest}",
-                use_listings_cache=False,
-                skip_instance_cache=True,
-                **_OPTIONS.get(place.protocol, {}),
-            )
-    except Exception:  # noqa: BLE001 - a driver raises what it likes, and none of it may leave
-        raise failure from None
-    return RemoteStorage(place.name, system, root)
+    with ExitStack() as held:
+        try:
+            system, root = _system(workspace, place, held)
+        except Exception:  # noqa: BLE001 - a driver raises what it likes, and none of it may leave
+            raise failure from None
+        return RemoteStorage(place.name, system, root, held.pop_all())
+
+
+def _system(workspace: Workspace, place: Place, held: ExitStack) -> tuple[Any, str]:
+    """Return a file system of fsspec and the root in it; what must be closed is held."""
+    if place.protocol == "zip":
+        archive = workspace.inside(place.rest, f"storages.{place.name}")
+        # A file object: a path would be read as a URL of fsspec's own.
+        file = held.enter_context(archive.open("rb"))
+        zipped = import_module("fsspec.implementations.zip").ZipFileSystem(fo=file)
+        held.callback(zipped.close)
+        return zipped, ""
+    options = _OPTIONS.get(place.protocol, {})
+    system, root = import_module("fsspec.core").url_to_fs(
+        f"{place.protocol}://{place.rest}",
+        use_listings_cache=False,
+        skip_instance_cache=True,
+        **options,
+    )
+    return system, str(root)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, BinaryIO
 
@@ -29,10 +29,11 @@ class RemoteStorage:
     Nothing that a driver says leaves it: its exceptions become refusals in words of ours.
     """
 
-    def __init__(self, name: str, system: Any, root: str) -> None:  # noqa: ANN401 - fsspec is untyped
+    def __init__(self, name: str, system: Any, root: str, held: ExitStack | None = None) -> None:  # noqa: ANN401 - fsspec is untyped
         self.name = name
         self._system = system
         self._root = root.rstrip("/")
+        self._held = held
         self._list = _archive_lister(system) if hasattr(system, "dir_cache") else _lister(system)
         self._seen: dict[str, FileLook] = {}
         self._folders: dict[str, FolderRead] = {}
@@ -87,9 +88,8 @@ class RemoteStorage:
 
     def close(self) -> None:
         """Close an archive; other systems hold nothing."""
-        closing = getattr(self._system, "close", None)
-        if closing is not None:
-            closing()
+        if self._held is not None:
+            self._held.close()
 
     def _steps(self, folder: str) -> Iterator[FileLook]:
         listed = self._listed(folder)

@@ -93,8 +93,7 @@ class Search:
         found.sources, warnings = file_tables(database, workspace)
         found.warnings += warnings
         for source in found.sources:
-            left = self.clock.end - time.monotonic()
-            if left <= 0 or not self._table(database, source, found, left):
+            if self.clock.over() or not self._table(database, source, found):
                 found.stopped.append(db.one_line(source.table.title))
 
     def hits(self, database: db.Database | None, found: Found, limit: int) -> list[Hit]:
@@ -103,12 +102,8 @@ class Search:
         rows = {} if database is None else self._describing(database, found, places)
         return [self._hit(place, rows.get(place)) for place in places]
 
-    def _table(
-        self, database: db.Database, source: FileColumns, found: Found, seconds: float
-    ) -> bool:
+    def _table(self, database: db.Database, source: FileColumns, found: Found) -> bool:
         seen, complete = 0, True
-        # The engines fold ASCII alone, and do not know that two forms of é are one.
-        contains = db.Contains(self.query, source.searched()) if self.query.isascii() else None
 
         def known(text: str) -> bool:
             place = self.stock.plainly(text)
@@ -122,7 +117,17 @@ class Search:
             complete = seen % _EVERY > 0 or not self.clock.over()
             return complete
 
-        return database.scan(source.query(ALL_ROWS, contains=contains), take, seconds) and complete
+        # No engine knows that two Unicode forms of é are one.
+        forms = {unicodedata.normalize(form, self.query) for form in ("NFC", "NFD")}
+        return all(
+            database.scan(
+                source.query(ALL_ROWS, contains=db.Contains(form, source.searched())),
+                take,
+                max(0.0, self.clock.end - time.monotonic()),
+            )
+            and complete
+            for form in sorted(forms)
+        )
 
     def _row(self, row: FileRow, found: Found) -> None:
         described: bool | None = None
