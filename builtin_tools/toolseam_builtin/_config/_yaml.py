@@ -295,7 +295,9 @@ class _Composer:
     def _key(self, event: Any, place: _Place, line: int) -> str:  # noqa: ANN401 - PyYAML's own
         """Return a key in its written form; one that is no scalar is told by its line."""
         if isinstance(event, self._yaml.ScalarEvent) and event.implicit[0] and event.tag is None:
-            _, odd = resolve(event.value)
+            value, odd = resolve(event.value)
+            if event.anchor is not None:
+                self._anchors[event.anchor] = _Node(value, event.value)
             if odd:
                 self._retyped(line, (*place.path, event.value), f"{odd}, though it is a key")
             return event.value or "null"

@@ -46,9 +46,9 @@ def _number(text: str) -> tuple[object, str | None]:
     bare = text.replace("_", "")
     if _DECIMAL.fullmatch(text):
         return _told(text, int(bare), "a number" if "_" in text else None)
-    if _OCTAL.fullmatch(text) and bare.lstrip("+-") != "0":
+    if _OCTAL.fullmatch(text):
         return _told(text, int(bare, 8), "an octal number")
-    if _OTHER_BASE.fullmatch(text) and bare[-1] not in "bx":
+    if _OTHER_BASE.fullmatch(text) and len(bare.lstrip("+-")) > len("0x"):
         return _told(text, int(bare, 0), None)
     if _BASE_60.fullmatch(text):
         return _told(text, int(_base_60(bare)), "a number to base 60")
