@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from difflib import get_close_matches
 from typing import TYPE_CHECKING, Annotated
-from urllib.parse import parse_qsl, unquote
 
 import attrs
 
@@ -68,6 +66,8 @@ def tool_spec() -> ToolSpec:
 @hookimpl
 def execute(arguments: Arguments, context: ToolContext) -> ToolResult:
     """Read the URL, then let the application's own routing decide."""
+    from urllib.parse import unquote
+
     from toolseam_builtin._web._look import look  # starts processes, which a listing does not
 
     workspace: Workspace = context.settings
@@ -104,6 +104,8 @@ def read(url: str, workspace: Workspace) -> WebAddress:
 
 def compose(report: Report, path: str, query: str) -> Answer:
     """Say the route and its parameters, or that none fits, in lines, as pairs and as data."""
+    from urllib.parse import parse_qsl
+
     from toolseam_builtin._web._report import shown
 
     match = report.match
@@ -146,5 +148,7 @@ def _about(report: Report) -> str:
 
 
 def _nearest(report: Report, path: str) -> list[str]:
+    from difflib import get_close_matches
+
     patterns = list(dict.fromkeys(route.pattern for route in report.routes[:_COMPARED]))
     return get_close_matches(path[:_COMPARED_CHARACTERS], patterns, _NEAREST, 0.5)
