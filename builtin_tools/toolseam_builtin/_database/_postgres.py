@@ -30,6 +30,7 @@ from toolseam_builtin._database._model import (
 )
 from toolseam_builtin._database._postgres_schema import Catalogue, Relation
 from toolseam_builtin._database._postgres_sql import (
+    in_stored_order,
     kind_of,
     read_row,
     select,
@@ -47,6 +48,9 @@ if TYPE_CHECKING:
     from toolseam_builtin._database._model import Cell, ForeignKey, Query, Structure, Table
 
 _BATCH = 50
+_TOLERANCE = 0.02
+_NEVER = (0.0, 0.0)
+_TABLES_ONLY = "view, foreign-table"
 _CONNECT_SECONDS = 5
 _OPTIONS = " ".join(
     f"-c {setting}"
@@ -76,6 +80,12 @@ _PRIVILEGED = f"""{POWERFUL} OR EXISTS (
 _RESERVED = "SELECT word FROM pg_get_keywords() WHERE catcode IN ('R', 'T')"
 _RESTRICT = """
 SELECT set_config(name, %s, true) FROM pg_settings WHERE name = 'restrict_nonsystem_relation_kind'
+"""
+_SCAN = """
+SELECT set_config(name, CASE WHEN NOT %s THEN reset_val WHEN vartype = 'bool' THEN 'off' ELSE '0'
+  END, true)
+FROM pg_settings WHERE name IN ('enable_bitmapscan', 'enable_indexonlyscan', 'enable_indexscan',
+  'max_parallel_workers_per_gather', 'synchronize_seqscans')
 """
 
 
@@ -121,13 +131,17 @@ class PostgresDatabase:
         self._connection = connection
         self._deadline = deadline
         self._title = title
+        self._held = _NEVER
+        self._restricted: str | None = None
+        self._scanning: bool | None = False
         with self._translated():
             if not privileged and self._fetch(self._ruled_out)[0][0]:
                 raise unavailable(
                     f"The role for {title} {self._role_wanted}",
                     "privileged_role",
                 )
-            self._fetch(_RESTRICT, "view, foreign-table")
+            self._fetch(_RESTRICT, _TABLES_ONLY)
+            self._restricted = _TABLES_ONLY
             self._catalogue = Catalogue(self._fetch, gate, self.default_schema)
 
     def tables(self, schema: str | None = None, *, count: bool = True) -> list[Entry]:
@@ -160,8 +174,14 @@ class PostgresDatabase:
         """Return rows, each cell as the server writes it."""
         kinds = [kind_of(query.table.column(name)) for name in query.columns]
         statement, values = select(query, kinds)
-        found = self._budgeted(query.table, READ_SECONDS, statement, *values)
-        if found is None:
+        found: list[tuple[Any, ...]] = []
+
+        def read() -> None:
+            self._restrict(query.table)
+            self._plan(scanning=in_stored_order(query))
+            found.extend(self._fetch(statement, *values))
+
+        if not self._within(query.table, READ_SECONDS, read):
             raise over_budget(query.table.title, READ_SECONDS)
         return [read_row(row, kinds) for row in found]
 
@@ -172,11 +192,12 @@ class PostgresDatabase:
 
         def read() -> None:
             self._restrict(query.table)
+            self._plan(scanning=in_stored_order(query))
             self._hold()
             with self._connection.cursor("scan") as cursor:
                 cursor.execute(statement, values)
                 # Where rows are looked for, none waits for the next one to be found.
-                size = query.limit if query.contains is None else 1
+                size = min(query.limit, _BATCH) if query.contains is None else 1
                 more = True
                 while more:
                     self._hold()
@@ -234,6 +255,7 @@ class PostgresDatabase:
 
         def read() -> None:
             self._restrict(table)
+            self._plan(scanning=False)
             found.extend(self._fetch(statement, *values))
 
         return found if self._within(table, seconds, read) else None
@@ -249,14 +271,25 @@ class PostgresDatabase:
             ):
                 read()
         except ToolError as failure:
+            # What was set since the savepoint is no longer.
+            self._held, self._restricted, self._scanning = _NEVER, None, None
             if failure.code is ErrorCode.TIMEOUT and self._deadline.left():
                 return False
             raise
         return True
 
+    def _plan(self, *, scanning: bool) -> None:
+        """Let the next statements find rows in the order of their storage, or as is best."""
+        if scanning is not self._scanning:
+            self._fetch(_SCAN, scanning)
+            self._scanning = scanning
+
     def _restrict(self, table: Table) -> None:
-        restricted = {"table": "view, foreign-table", "foreign table": "view"}
-        self._fetch(_RESTRICT, restricted.get(table.kind, ""))
+        """Let the next statements read what kind of table this is, and nothing else."""
+        restricted = {"table": _TABLES_ONLY, "foreign table": "view"}.get(table.kind, "")
+        if restricted != self._restricted:
+            self._fetch(_RESTRICT, restricted)
+            self._restricted = restricted
 
     def _fetch(self, statement: Composed | str, *values: object) -> list[tuple[Any, ...]]:
         self._hold()
@@ -266,13 +299,18 @@ class PostgresDatabase:
 
     def _hold(self) -> None:
         """Hold the next statement to the time that is left."""
+        now = time.monotonic()
         left = self._deadline.left()
         if self._deadline.near is not None:
-            left = min(left, self._deadline.near - time.monotonic())
+            left = min(left, self._deadline.near - now)
         if left <= 0:
             raise too_late()
-        limit = f"SET LOCAL statement_timeout = {max(1, int(left * 1000))}"
-        self._connection.execute(limit.encode())
+        set_at, until = self._held
+        # Telling the server takes as long as many a statement does.
+        if now - set_at > _TOLERANCE or abs(now + left - until) > _TOLERANCE:
+            limit = f"SET LOCAL statement_timeout = {max(1, int(left * 1000))}"
+            self._connection.execute(limit.encode())
+            self._held = (now, now + left)
 
     @contextmanager
     def _translated(self, name: str | None = None) -> Generator[None]:

@@ -114,9 +114,18 @@ def _text(column: Composable) -> Composed:
     return SQL("CASE WHEN {0} IS NULL THEN NULL ELSE format('%%s', {0}) END").format(column)
 
 
+def in_stored_order(query: Query) -> bool:
+    """Tell whether rows are wanted in the order in which they are stored.
+
+    Sorting by it would read the whole table for the first row; a scan gives it for nothing, if the
+    server is told to make one.
+    """
+    return query.newest is None and query.table.order() == (query.table.position,)
+
+
 def _order(query: Query) -> Composed:
     table = query.table
-    names = table.order()
+    names = () if in_stored_order(query) else table.order()
     keyed = names in {table.primary_key, (table.position,)}
     newest = [] if query.newest is None else [query.newest]
     plain = {*(names if keyed else ()), *(n for n in newest if _sortable(_word(table, n)))}

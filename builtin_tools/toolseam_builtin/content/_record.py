@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 _EXCERPT = 200
 _CHILDREN = 100
 _SECONDS = 1.4
+_TURN_SECONDS = 0.3
 _SUMMARY = 3
 _BRIEF = 80
 _TAG = re.compile(r"</?[A-Za-z!?][^<>]*>")
@@ -144,13 +145,17 @@ def read_children(database: db.Database, workspace: Workspace, record: Record) -
     groups: list[Group] = []
     warnings: list[str] = []
     left = _CHILDREN
+    late: list[str] = []
     references = database.structure(record.table).referenced_by
     for reference in sorted(references, key=lambda one: (one.table or "", one.target)):
+        if not budget.left():
+            late.append(reference.table or "")
+            continue
         try:
             plan = _plan(database, workspace, record, reference)
             if plan is None:
                 continue
-            group, complete = _group(database, plan, left, budget)
+            group, complete = _group(database, plan, left, min(_TURN_SECONDS, budget.left()))
         except ToolError as failure:
             if failure.code is not ErrorCode.UNAVAILABLE:
                 raise
@@ -159,7 +164,9 @@ def read_children(database: db.Database, workspace: Workspace, record: Record) -
         left -= len(group.found)
         groups.append(group)
         if not complete:
-            warnings.append(db.stopped(group.title, _SECONDS))
+            warnings.append(db.stopped(group.title, _TURN_SECONDS))
+    if late:
+        warnings.append(f"not read, since {_SECONDS:g} seconds had passed: {db.listed(late)}")
     return Children(tuple(groups), tuple(warnings))
 
 
@@ -183,10 +190,10 @@ def _plan(
     return Plan(db.Query(table, tuple(names), where), tuple(told), labelled=label is not None)
 
 
-def _group(database: db.Database, plan: Plan, most: int, budget: db.Deadline) -> tuple[Group, bool]:
+def _group(database: db.Database, plan: Plan, most: int, seconds: float) -> tuple[Group, bool]:
     """Read at most so many records, and count them all."""
     query, key = plan.query, plan.query.table.key()
-    rows, complete = db.read_until(database, attrs.evolve(query, limit=most), budget.left())
+    rows, complete = db.read_until(database, attrs.evolve(query, limit=most), seconds)
     found: list[Child] = []
     for row in rows:
         fields = fields_of(query.table, query.columns, row)
@@ -198,7 +205,7 @@ def _group(database: db.Database, plan: Plan, most: int, budget: db.Deadline) ->
         found.append(Child(",".join(fields[name].text for name in key), " · ".join(parts)))
     total: int | None = len(rows)
     if len(rows) == most or not complete:
-        total = database.count(query, min(db.COUNT_SECONDS, budget.left()))
+        total = database.count(query, seconds)
     by = ", ".join(name for name, _ in query.where)
     return Group(query.table.title, by, query.where, tuple(found), total), complete
 

@@ -77,44 +77,52 @@ def search_tables(
     budget = db.Deadline.after(_SECONDS)
     listed = database.tables(count=False) if name is None else []
     titles = [entry.title for entry in listed if entry.kind == "table"] if name is None else [name]
-    views = tuple(entry.title for entry in listed if entry.kind != "table")
     found: dict[str, Searched] = {}
     pending: list[_Place] = []
     textless: list[str] = []
     for title in titles:
         if _enough(found, limit):
             break
-        try:
-            place = _place(database, workspace, title)
-        except ToolError as failure:
-            if name is not None or failure.code is not ErrorCode.UNAVAILABLE:
-                raise
-            found[title] = Searched(title, faults=(str(failure),))
-            continue
-        if not place.columns:
-            textless.append(place.table.title)
-            continue
         turn = budget.left() if name is not None else min(_TURN_SECONDS, budget.left())
-        found[place.table.title] = result = _search(database, place, text, limit, turn)
-        if not result.complete and name is None:
+        place = _place(database, workspace, title, named=name is not None) if turn else None
+        if place is None:
+            found[title] = Searched(title, complete=False)
+        elif isinstance(place, Searched):
+            found[title] = place
+        elif not place.columns:
+            textless.append(place.table.title)
+        else:
+            found[place.table.title] = _search(database, place, text, limit, turn)
             pending.append(place)
     for place in pending:
-        if _enough(found, limit):
-            break
-        again = _search(database, place, text, limit, budget.left())
-        # A second turn may see less than the first, if the machine was busy.
-        if again.complete or len(again.hits) >= len(found[place.table.title].hits):
-            found[place.table.title] = again
-    left = tuple(title for title in titles if title not in found and title not in textless)
-    return Search(tuple(found.values()), left if name is None else (), tuple(textless), views)
+        once = found[place.table.title]
+        if not once.complete and not _enough(found, limit):
+            again = _search(database, place, text, limit, budget.left())
+            # A second turn may see less than the first, if the machine was busy.
+            if again.complete or len(again.hits) >= len(once.hits):
+                found[place.table.title] = again
+    left = [title for title in titles if title not in found and title not in textless]
+    return Search(
+        tables=tuple(found.values()),
+        left=tuple(left if name is None else ()),
+        textless=tuple(textless),
+        views=tuple(entry.title for entry in listed if entry.kind != "table"),
+    )
 
 
 def _enough(found: dict[str, Searched], limit: int) -> bool:
     return sum(len(table.hits) for table in found.values()) > limit
 
 
-def _place(database: db.Database, workspace: Workspace, name: str) -> _Place:
-    table = database.table(name)
+def _place(
+    database: db.Database, workspace: Workspace, name: str, *, named: bool
+) -> _Place | Searched:
+    try:
+        table = database.table(name)
+    except ToolError as failure:
+        if named or failure.code is not ErrorCode.UNAVAILABLE:
+            raise
+        return Searched(name, faults=(str(failure),))
     texts = tuple(column.name for column in table.readable() if db.holds_text(column))
     return _Place(table, texts, db.label_column(table, workspace.table_settings(table.name).label))
 

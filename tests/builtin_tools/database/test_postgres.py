@@ -200,3 +200,22 @@ def test_what_refers_to_a_sensitive_column_is_sensitive(postgres: Postgres) -> N
         assert "Never shown: door." in ask(read_records, workspace, table=table).content
     assert rows(ask(read_records, workspace, table="trace")) == [[1, "in"]]
     assert rows(ask(read_records, workspace, table="ring")) == [[1, 1]]
+
+
+def test_rows_without_a_key_come_as_they_are_stored(postgres: Postgres) -> None:
+    """No index and no sorting changes their order, with a filter as without."""
+    database = postgres.database(
+        "create role filer login",
+        "create table note (word text, n int, even bool)",
+        "insert into note select 'w' || i, -i, i % 2 = 0 from generate_series(1, 3000) i",
+        "create index on note (even, n)",
+        "grant select on all tables in schema public to filer",
+        "analyze",
+    )
+    workspace = Workspace(database=postgres.url(database, "filer"), trusted=True)
+
+    first = ask(read_records, workspace, table="note", limit=2)
+    even = ask(read_records, workspace, table="note", where={"even": True}, limit=2)
+
+    assert [row[1:3] for row in rows(first)] == [["w1", -1], ["w2", -2]]
+    assert [row[1:3] for row in rows(even)] == [["w2", -2], ["w4", -4]]
