@@ -16,8 +16,8 @@ HEAD_BYTES = 262_144
 _SVG_HEAD = 65_536
 _FRAMES = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}
 _STANDALONE = frozenset({0x01, *range(0xD0, 0xD8)})
-_SPARE = re.compile(r"<!--.*?-->|<\?.*?\?>|<!DOCTYPE[^\[>]*(?:\[.*?\]\s*)?>", re.DOTALL)
-_ROOT = re.compile(r"\s*<(?:\w+:)?svg((?:\s(?:[^>\"']|\"[^\"]*\"|'[^']*')*)?)>")
+_BLANK = re.compile(r"\s*")
+_ROOT = re.compile(r"<(?:\w+:)?svg((?:\s(?:[^>\"']|\"[^\"]*\"|'[^']*')*)?)>")
 _ATTRIBUTE = re.compile(r"\s(width|height|viewBox)\s*=\s*(?:\"([^\"]*)\"|'([^']*)')")
 _LENGTH = re.compile(r"\s*\+?([0-9]{1,9}(?:\.[0-9]{1,9})?)(?:px)?\s*")
 _BOX = 4
@@ -99,7 +99,7 @@ def _svg(head: bytes) -> Image | None:
     if b"<" not in head[:256] or b"svg" not in head[:_SVG_HEAD]:
         return None
     text = head[:_SVG_HEAD].decode("utf-8-sig", "replace")
-    root = _ROOT.match(_SPARE.sub("", text))
+    root = _ROOT.match(text, _prologue(text))
     if root is None:
         return None
     found = {name: double or single for name, double, single in _ATTRIBUTE.findall(root[1])}
@@ -112,3 +112,27 @@ def _svg(head: bytes) -> Image | None:
     if len(box) == _BOX and box[2] and box[3]:
         return Image("image/svg+xml", float(box[2][1]), float(box[3][1]))
     return Image("image/svg+xml")
+
+
+def _prologue(text: str) -> int:
+    """Return where the root element begins, behind comments, instructions and a DOCTYPE."""
+    place = 0
+    while True:
+        place = _blanks(text, place)
+        for begin, end in (("<!--", "-->"), ("<?", "?>"), ("<!DOCTYPE", ">")):
+            if text.startswith(begin, place):
+                inner, close = text.find("[", place), text.find(end, place + len(begin))
+                if begin == "<!DOCTYPE" and 0 <= inner < close:
+                    # Declarations in brackets hold angle brackets of their own.
+                    close = text.find(">", text.find("]", inner))
+                if close < 0:
+                    return len(text)
+                place = close + len(end)
+                break
+        else:
+            return place
+
+
+def _blanks(text: str, place: int) -> int:
+    match = _BLANK.match(text, place)
+    return place if match is None else match.end()

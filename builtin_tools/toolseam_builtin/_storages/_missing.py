@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from toolseam_builtin._storages._columns import FileRow
     from toolseam_builtin.workspace import Workspace
 
-ALL_ROWS = 2**62
+ALL_ROWS = 2**31 - 1
 """A limit for a query whose end is a matter of time."""
 
 _EVERY = 64

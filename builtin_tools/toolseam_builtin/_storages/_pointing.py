@@ -153,12 +153,11 @@ class Pointing:
 def _links(database: db.Database, table: db.Table) -> list[tuple[str, str, str]]:
     """Return own column, other table, its column, for each foreign key of one column, both ways."""
     structure = database.structure(table)
-    out = [(key.columns, key.table, key.target) for key in structure.foreign_keys]
-    back = [(key.target, key.table, key.columns) for key in structure.referenced_by]
     return [
-        (own[0], other, target[0])
-        for own, other, target in [*out, *back]
-        if other is not None and len(own) == 1 and len(target) == 1 and _usable(table, own[0])
+        (key.columns[0], key.table, key.target[0])
+        for key in (*structure.foreign_keys, *structure.referenced_by)
+        if key.table is not None and len(key.columns) == len(key.target) == 1
+        if _usable(table, key.columns[0])
     ]
 
 

@@ -18,7 +18,7 @@ _SCHEME = re.compile("(?:data|mailto|javascript):", re.IGNORECASE)
 class Reference:
     """A file that something points to; without a storage's name it may be in any of them.
 
-    `asked` is the path as it was written, without the storage; `path` is what two references are
+    `asked` is the path as written, below the storage's root; `path` is what two references are
     compared by: without slashes in front, empty and `.` segments, in Unicode NFC.
     """
 
@@ -40,9 +40,12 @@ def plain(path: str) -> str:
 
 
 def split(text: str, storages: Collection[str]) -> tuple[str | None, str]:
-    """Return the storage that a text names before a colon, if it is one of them, and the rest."""
+    """Return the storage that a text names before a colon, if it is one of them, and the rest.
+
+    A slash behind the colon is the storage's root; without a storage it may be the machine's.
+    """
     before, colon, after = text.partition(":")
-    return (before, after) if colon and before in storages else (None, text)
+    return (before, after.lstrip("/")) if colon and before in storages else (None, text)
 
 
 def parse(value: str, storages: Collection[str]) -> Reference | None:
@@ -58,7 +61,7 @@ def parse(value: str, storages: Collection[str]) -> Reference | None:
     path = plain(asked)
     if not path or (storage is None and _SCHEME.match(value)):
         return None
-    return Reference(storage, asked, path)
+    return Reference(storage, asked.lstrip("/"), path)
 
 
 def spellings(storage: str, path: str, storages: Collection[str]) -> tuple[str, ...]:
