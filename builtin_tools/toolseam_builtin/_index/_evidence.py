@@ -86,7 +86,8 @@ def find_evidence(workspace: Workspace, question: str, limit: int, end: float) -
         places = access.places(index.places())
         kept: list[Found] = []
         gone = 0
-        for hit in index.search(wanted, places) if places else ():
+        hits, whole = index.search(wanted, places) if places else ([], True)
+        for hit in hits:
             if len(kept) == limit:
                 break
             if access.allows(hit.source):
@@ -94,6 +95,8 @@ def find_evidence(workspace: Workspace, question: str, limit: int, end: float) -
             else:
                 gone += 1
         total = _total(index, wanted, places)
+    if not whole:
+        access.faults.append("stopped at the time limit: only texts with all words are here.")
     if gone:
         notes.append(f"{gone} sources are left out: they are gone, or may not be read any more.")
     left = None if total is None else max(total - gone, len(kept))

@@ -84,7 +84,7 @@ class Index:
         """Return the mark of each source of a place, by its key."""
         return dict(self._rows("SELECT key, mark FROM source WHERE place = ?", place))
 
-    def search(self, wanted: Wanted, places: Sequence[int]) -> list[Hit]:
+    def search(self, wanted: Wanted, places: Sequence[int]) -> tuple[list[Hit], bool]:
         """Return the best passage of each source: those with all of the words come first.
 
         Args:
@@ -93,14 +93,20 @@ class Index:
 
         Returns:
             Sources of the thousand best passages with all of the words, and behind them those of
-            the thousand best with any.
+            the thousand best with any; and whether there was time for both.
         """
         found: dict[int, Hit] = {}
         for expression in dict.fromkeys((wanted.every(), wanted.some())):
-            for row in self._matching(expression, places):
+            try:
+                rows = self._matching(expression, places)
+            except ToolError as failure:
+                if failure.code is ErrorCode.TIMEOUT and found:
+                    return list(found.values()), False
+                raise
+            for row in rows:
                 source = Stored(*row[:7])
                 found.setdefault(source.id, Hit(source, row[7], row[8], -row[9]))
-        return list(found.values())
+        return list(found.values()), True
 
     def count(self, wanted: Wanted, places: Sequence[int]) -> int:
         """Return how many sources have any of the words."""

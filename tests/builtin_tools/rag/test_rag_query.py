@@ -15,6 +15,7 @@ from toolseam import DataClass, ErrorCode, ToolError, ToolResult
 from toolseam.testing import harness
 from toolseam_builtin._index import index_file
 from toolseam_builtin._index._evidence import find_evidence
+from toolseam_builtin._index._reader import Index
 from toolseam_builtin._index._words import place_of, wanted_words
 from toolseam_builtin.rag import rag_query
 from toolseam_builtin.workspace import IndexSettings, Workspace
@@ -417,3 +418,25 @@ def test_nobody_may_ask(two: Workspace) -> None:
     assert failure is not None
     assert failure.code == ErrorCode.PERMISSION_DENIED
     assert harness(rag_query).spec.data_class is DataClass.EDITOR_CONTENT
+
+
+def test_what_was_found_before_time_ran_out_is_shown(
+    two: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where there is time for texts with all words only, these are shown and the stop is said."""
+    matching = Index._matching
+
+    def slow(index: Index, expression: str, places: Any) -> Any:
+        if " OR " in expression:
+            raise ToolError("late", ErrorCode.TIMEOUT)
+        return matching(index, expression, places)
+
+    monkeypatch.setattr(Index, "_matching", slow)
+
+    result = ask(rag_query, two, question="refund invoice")
+    nothing = ask(rag_query, two, question="refund debug").failure
+
+    assert sources(result) == ["docs/refund.txt"]
+    assert "stopped at the time limit" in result.metadata["warnings"][0]
+    assert nothing is not None
+    assert nothing.code == ErrorCode.TIMEOUT
