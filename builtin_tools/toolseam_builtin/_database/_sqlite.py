@@ -162,8 +162,12 @@ class SqliteDatabase:
 
         def read() -> bool:
             with closing(self._connection.execute(statement, values)) as found:
-                # As long as `take` wants more.
-                any(not take(read_row(row) if query.columns else ()) for row in found)
+                for row in found:
+                    # What takes long may be the taking, of which the engine knows nothing.
+                    if self._deadline.passed():
+                        raise too_late()
+                    if not take(read_row(row) if query.columns else ()):
+                        break
             return True
 
         return self._budgeted(query.table, read, seconds) is not None
