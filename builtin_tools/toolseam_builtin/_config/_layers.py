@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING
 
 import attrs
@@ -54,8 +55,12 @@ def read_layers(workspace: Workspace, end: float) -> Layers:
         end: a moment of `time.monotonic()` at which reading stops.
     """
     layers = Layers()
-    for name in workspace.settings_layers:
+    for number, name in enumerate(workspace.settings_layers):
         label = one_line(name)
+        if number and time.monotonic() >= end:
+            layers.said.append(f"{label} (not read)")
+            layers.warnings.append(f"{label} is left out: the time limit was reached before it.")
+            continue
         try:
             _, parsed = load(workspace, name, end)
         except ToolError as refusal:
