@@ -42,12 +42,17 @@ def said_cell(cell: Cell, column: Column, shown: str) -> str:
     text = show(cell, column, characters=_WHOLE).text if cell.total > _SHOWN else shown
     text = mask_secrets(text)[0]
     if max(len(text), cell.total) <= _SHOWN:
-        return json.dumps(text, ensure_ascii=False)
+        return quoted(text)
     # What is cut counts too: a change in it makes another preview.
-    beginning = json.dumps(text[:_SHOWN], ensure_ascii=False)
-    return f"{beginning}… ({cell.total:,} characters, {fingerprint(text)})"
+    return f"{quoted(text[:_SHOWN])}… ({cell.total:,} characters, {fingerprint(text)})"
 
 
 def fingerprint(text: str) -> str:
     """Return eight hexadecimal digits that another text would not have."""
     return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:_DIGITS]
+
+
+def quoted(text: str) -> str:
+    """Return text in quotes and in one line, with what is not to be seen as its number."""
+    plain = json.dumps(text, ensure_ascii=False)
+    return "".join(each if each.isprintable() else f"\\u{{{ord(each):x}}}" for each in plain)

@@ -70,6 +70,7 @@ def make_plan(arguments: Arguments, database: db.Database, workspace: Workspace)
     """Find the one record that describes the file, and say its old text and the new one."""
     from toolseam_builtin.editing import _plans as plans
     from toolseam_builtin.editing import _records as records
+    from toolseam_builtin.editing._shown import quoted
 
     title, key, path = _described(arguments.file, database, workspace)
     found = records.target(database, workspace, title)
@@ -77,7 +78,7 @@ def make_plan(arguments: Arguments, database: db.Database, workspace: Workspace)
     values = records.assigned(found, {name: arguments.text}, records.editable(found))
     record = records.read(found, key, values)
     return plans.changing(
-        found, record, values, verbs=("Describe", "Described"), notes=(f"file: {path}",)
+        found, record, values, verbs=("Describe", "Described"), notes=(f"file: {quoted(path)}",)
     )
 
 
@@ -101,7 +102,7 @@ def _described(file: str, database: db.Database, workspace: Workspace) -> tuple[
                     continue
                 if wanted.storage is None or reference.storage in {None, wanted.storage}:
                     key = row_file.shown().record.partition(":")[2]
-                    found.append((source.table.title, key, db.one_line(text)))
+                    found.append((source.table.title, key, text))
     if not found:
         raise ToolError("No record describes that file.", ErrorCode.NOT_FOUND)
     if len(found) > 1:

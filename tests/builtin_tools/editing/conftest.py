@@ -151,9 +151,29 @@ def postgres_site(server: Postgres, *statements: str, **settings: Any) -> Site:
     return Site(workspace, run)
 
 
+@pytest.fixture(params=["sqlite", "postgres"], scope="module")
+def steady(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Site:
+    """The site on each engine, for tests in which nothing is to change."""
+    if request.param == "sqlite":
+        return sqlite_site(tmp_path_factory.mktemp("site"))
+    return postgres_site(request.getfixturevalue("postgres"))
+
+
+@pytest.fixture(scope="module")
+def on_server(postgres: Postgres) -> Site:
+    """The site on a server, as other tests of the module left it."""
+    return postgres_site(postgres)
+
+
 @pytest.fixture(params=["sqlite", "postgres"])
 def site(request: pytest.FixtureRequest, tmp_path: Path) -> Site:
-    """The site on each engine."""
+    """The site on each engine, as it is made."""
     if request.param == "sqlite":
         return sqlite_site(tmp_path)
-    return postgres_site(request.getfixturevalue("postgres"))
+    found: Site = request.getfixturevalue("on_server")
+    names = "pages, pages_history, files, files_history, users"
+    found.run(f"truncate {names} restart identity cascade")
+    for statement in SITE.split(";"):
+        if statement.strip().startswith("insert"):
+            found.run(statement)
+    return found

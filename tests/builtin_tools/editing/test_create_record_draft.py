@@ -63,23 +63,23 @@ def test_behind_a_sibling_means_below_its_parent(site: Site) -> None:
     ],
 )
 def test_what_does_not_fit_makes_no_record(
-    site: Site, arguments: dict[str, Any], code: str
+    steady: Site, arguments: dict[str, Any], code: str
 ) -> None:
     """A gap, a duplicate, an absent parent, a closed column, a long text: nothing is made."""
-    before = site.everything()
+    before = steady.everything()
 
-    result = site.write(create_record_draft, table="pages", **arguments)
+    result = steady.write(create_record_draft, table="pages", **arguments)
 
     assert result.failure is not None, result.content
     assert result.failure.code.value == code
-    assert site.everything() == before
+    assert steady.everything() == before
 
 
-def test_without_a_draft_column_nothing_is_made(site: Site) -> None:
+def test_without_a_draft_column_nothing_is_made(steady: Site) -> None:
     """A record that visitors would see at once is not made; the key is named."""
-    open_site = site.settings("pages", draft=None)
+    shown = steady.settings("pages", draft=None)
 
-    result = open_site.write(create_record_draft, table="pages", values={"title": "x", "slug": "y"})
+    result = shown.write(create_record_draft, table="pages", values={"title": "x", "slug": "y"})
 
     assert result.failure is not None
     assert result.failure.code.value == "unavailable"

@@ -85,15 +85,15 @@ def test_an_existing_translation_is_a_conflict_unless_overwritten(site: Site) ->
         ({"overwrite": "yes"}, "invalid_arguments"),
     ],
 )
-def test_what_does_not_fit_is_refused(site: Site, arguments: dict[str, Any], code: str) -> None:
+def test_what_does_not_fit_is_refused(steady: Site, arguments: dict[str, Any], code: str) -> None:
     """An absent original, its own language, no language at all: nothing is made."""
-    before = site.everything()
+    before = steady.everything()
 
-    result = site.write(create_translation_draft, **(GERMAN | arguments))
+    result = steady.write(create_translation_draft, **(GERMAN | arguments))
 
     assert result.failure is not None, result.content
     assert result.failure.code.value == code
-    assert site.everything() == before
+    assert steady.everything() == before
 
 
 def test_a_translation_is_not_translated(site: Site) -> None:
@@ -108,9 +108,9 @@ def test_a_translation_is_not_translated(site: Site) -> None:
 
 
 @pytest.mark.parametrize("role", ["draft", "language"])
-def test_without_the_columns_nothing_is_made(site: Site, role: str) -> None:
+def test_without_the_columns_nothing_is_made(steady: Site, role: str) -> None:
     """The missing key is named."""
-    result = site.settings("pages", **{role: None}).write(create_translation_draft, **GERMAN)
+    result = steady.settings("pages", **{role: None}).write(create_translation_draft, **GERMAN)
 
     assert result.failure is not None
     assert result.failure.metadata["reason"] == "not_configured"

@@ -71,16 +71,16 @@ def test_a_record_becomes_a_root(site: Site) -> None:
 
 
 @pytest.mark.parametrize("parent", [2, 3, 4])
-def test_a_cycle_is_a_conflict(site: Site, parent: int) -> None:
+def test_a_cycle_is_a_conflict(steady: Site, parent: int) -> None:
     """A record never comes to lie below itself."""
-    before = site.everything()
+    before = steady.everything()
 
-    result = site.write(move_record, table="pages", key=2, parent=parent)
+    result = steady.write(move_record, table="pages", key=2, parent=parent)
 
     assert result.failure is not None
     assert result.failure.code.value == "conflict"
     assert result.failure.metadata["reason"] == "cycle"
-    assert site.everything() == before
+    assert steady.everything() == before
 
 
 def test_parents_in_a_circle_come_to_no_end(site: Site) -> None:
@@ -105,15 +105,15 @@ def test_parents_in_a_circle_come_to_no_end(site: Site) -> None:
         ({"key": 5}, "invalid_arguments"),
     ],
 )
-def test_what_does_not_fit_is_refused(site: Site, arguments: dict[str, Any], code: str) -> None:
+def test_what_does_not_fit_is_refused(steady: Site, arguments: dict[str, Any], code: str) -> None:
     """Absent records, a sibling below another parent, a missing parent: nothing changes."""
-    before = site.everything()
+    before = steady.everything()
 
-    result = site.write(move_record, table="pages", **arguments)
+    result = steady.write(move_record, table="pages", **arguments)
 
     assert result.failure is not None, result.content
     assert result.failure.code.value == code
-    assert site.everything() == before
+    assert steady.everything() == before
 
 
 def test_after_needs_a_position(site: Site) -> None:
@@ -130,9 +130,9 @@ def test_after_needs_a_position(site: Site) -> None:
     assert (5, 2, 2) in order(site)
 
 
-def test_a_table_without_parents_is_refused(site: Site) -> None:
+def test_a_table_without_parents_is_refused(steady: Site) -> None:
     """The key that names the parent is named."""
-    result = site.write(move_record, table="files", key=1, parent=2)
+    result = steady.write(move_record, table="files", key=1, parent=2)
 
     assert result.failure is not None
     assert result.failure.code.value == "unavailable"

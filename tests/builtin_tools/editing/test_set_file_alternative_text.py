@@ -18,7 +18,7 @@ def test_the_text_is_set_in_the_record_that_describes_the_file(site: Site, file:
     assert result.content.splitlines() == [
         'Described files:1 "Harbour":',
         'alt: null → "A red sail"',
-        "file: harbour.svg",
+        'file: "harbour.svg"',
         "files_history: 1 row in the name of ada.",
     ]
     assert site.run("select alt from files order by id") == [("A red sail",), (None,), (None,)]
@@ -48,20 +48,20 @@ def test_an_empty_text_marks_decoration(site: Site) -> None:
         ("", "x", "invalid_arguments"),
     ],
 )
-def test_what_cannot_be_described_is_refused(site: Site, file: str, text: str, code: str) -> None:
+def test_what_cannot_be_described_is_refused(steady: Site, file: str, text: str, code: str) -> None:
     """An unknown file, one of two records, an address, a text too long: nothing changes."""
-    before = site.everything()
+    before = steady.everything()
 
-    result = site.write(set_file_alternative_text, file=file, text=text)
+    result = steady.write(set_file_alternative_text, file=file, text=text)
 
     assert result.failure is not None, result.content
     assert result.failure.code.value == code
-    assert site.everything() == before
+    assert steady.everything() == before
 
 
-def test_a_column_that_is_not_editable_is_not_written(site: Site) -> None:
+def test_a_column_that_is_not_editable_is_not_written(steady: Site) -> None:
     """To name the column is no leave to change it."""
-    closed = site.settings("files", editable=("title",))
+    closed = steady.settings("files", editable=("title",))
 
     result = closed.write(set_file_alternative_text, file="harbour.svg", text="x")
 
@@ -69,9 +69,9 @@ def test_a_column_that_is_not_editable_is_not_written(site: Site) -> None:
     assert result.failure.code.value == "permission_denied"
 
 
-def test_without_a_table_of_files_the_keys_are_named(site: Site) -> None:
+def test_without_a_table_of_files_the_keys_are_named(steady: Site) -> None:
     """Nothing is guessed where a write would go."""
-    silent = site.settings("files", alternative_text=None)
+    silent = steady.settings("files", alternative_text=None)
 
     result = silent.write(set_file_alternative_text, file="harbour.svg", text="x")
 

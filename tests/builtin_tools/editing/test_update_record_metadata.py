@@ -73,23 +73,23 @@ def test_what_is_so_already_is_not_written_again(site: Site) -> None:
     ],
 )
 def test_one_value_that_does_not_fit_refuses_the_whole_call(
-    site: Site, values: dict[str, Any], code: str
+    steady: Site, values: dict[str, Any], code: str
 ) -> None:
     """Unknown, generated, sensitive and unlisted columns, wrong types and long texts: no write."""
-    before = site.everything()
+    before = steady.everything()
 
-    result = site.write(update_record_metadata, table="pages", key=2, values=values)
+    result = steady.write(update_record_metadata, table="pages", key=2, values=values)
 
     assert result.failure is not None, result.content
     assert result.failure.code.value == code
-    assert site.everything() == before
+    assert steady.everything() == before
 
 
-def test_a_duplicate_names_table_and_column_only(site: Site) -> None:
+def test_a_duplicate_names_table_and_column_only(steady: Site) -> None:
     """A value that must be unique is a conflict, and no text of the driver goes out."""
-    before = site.everything()
+    before = steady.everything()
 
-    result = site.write(update_record_metadata, table="pages", key=2, values={"slug": "tickets"})
+    result = steady.write(update_record_metadata, table="pages", key=2, values={"slug": "tickets"})
 
     assert result.failure is not None
     assert result.failure.code.value == "conflict"
@@ -97,12 +97,12 @@ def test_a_duplicate_names_table_and_column_only(site: Site) -> None:
     assert "pages.slug" in result.content
     assert "tickets" not in result.content
     assert "constraint" not in result.content.casefold()
-    assert site.everything() == before
+    assert steady.everything() == before
 
 
-def test_without_a_history_nothing_is_written(site: Site) -> None:
+def test_without_a_history_nothing_is_written(steady: Site) -> None:
     """A table whose history the workspace does not name is refused, naming the key."""
-    silent = site.settings("pages", history=None)
+    silent = steady.settings("pages", history=None)
 
     result = silent.write(update_record_metadata, table="pages", key=2, values={"title": "x"})
 
@@ -113,9 +113,9 @@ def test_without_a_history_nothing_is_written(site: Site) -> None:
     assert "workspace.tables.pages" in result.content
 
 
-def test_a_table_without_editable_columns_is_refused(site: Site) -> None:
+def test_a_table_without_editable_columns_is_refused(steady: Site) -> None:
     """The refusal names the key that lists them."""
-    closed = site.settings("pages", editable=())
+    closed = steady.settings("pages", editable=())
 
     result = closed.write(update_record_metadata, table="pages", key=2, values={"title": "x"})
 
@@ -126,10 +126,10 @@ def test_a_table_without_editable_columns_is_refused(site: Site) -> None:
 
 @pytest.mark.parametrize(("table", "key"), [("pages", 99), ("pages", "x"), ("users", 1)])
 def test_what_is_not_there_or_not_readable_is_not_found(
-    site: Site, table: str, key: str | int
+    steady: Site, table: str, key: str | int
 ) -> None:
     """An absent record, a key that fits no column, a denied table: one code."""
-    result = site.write(update_record_metadata, table=table, key=key, values={"title": "x"})
+    result = steady.write(update_record_metadata, table=table, key=key, values={"title": "x"})
 
     assert result.failure is not None
     assert result.failure.code.value == "not_found"
