@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 
 _ROWS = 20_000
 _LEVEL = 1_000
-_SECONDS = 1.0
+SECONDS = 1.0
+"""How long reading the levels of a large table may take."""
 _NAMED = 10
 
 
@@ -82,6 +83,7 @@ def read_forest(
     settings: TableSettings,
     root: str | None,
     depth: int,
+    seconds: float = SECONDS,
 ) -> Forest:
     """Read keys, parents and labels: of all records, or of a large table level by level."""
     parent, target = parent_columns(database, table, settings)
@@ -93,19 +95,20 @@ def read_forest(
         for row in database.rows(db.Query(table, reader.names, limit=_ROWS)):
             reader.add(forest, row)
     else:
-        _read_levels(reader, forest, root, depth)
+        _read_levels(reader, forest, root, depth, time.monotonic() + seconds)
     return forest
 
 
-def _read_levels(reader: Reader, forest: Forest, root: str | None, depth: int) -> None:
+def _read_levels(
+    reader: Reader, forest: Forest, root: str | None, depth: int, until: float
+) -> None:
     """Read a root or all roots, and what is below them: one level more than is shown."""
-    until = time.monotonic() + _SECONDS
     start = {reader.parent: None} if root is None else {reader.target: root}
     query = db.Query(reader.table, reader.names, db.equalities(reader.table, start), _LEVEL)
     for _ in range(depth + 1):
         read, keys, whole = _read_level(reader, forest, query, until - time.monotonic())
         if not whole and not forest.nodes:
-            raise db.over_budget(forest.title, _SECONDS)
+            raise db.over_budget(forest.title, SECONDS)
         forest.cut |= not whole or read == _LEVEL
         if not keys or not whole:
             return

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import attrs
 
-from toolseam import ErrorCode, ToolError
+from toolseam import ToolError
 from toolseam_builtin.structure._findings import (
     ORPHANS,
     Finding,
@@ -97,8 +97,6 @@ def _counted(
 ) -> db.Orphans | None:
     try:
         return database.orphans(table, key, seconds)
-    except ToolError as failure:
-        # Types that the engine does not compare: nothing is known of such a reference.
-        if failure.code is ErrorCode.TIMEOUT:
-            raise
+    except ToolError:
+        # Cells or types that the engine does not compare: nothing is known of such a reference.
         return None

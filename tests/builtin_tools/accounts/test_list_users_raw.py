@@ -20,6 +20,23 @@ def test_the_raw_list_holds_all_but_credentials(tmp_path: Path) -> None:
     assert CANARY not in everything(result)
 
 
+def test_a_full_answer_says_where_the_next_begins(tmp_path: Path) -> None:
+    """Long texts fill an answer before the limit does; the rest is reached by offset."""
+    script = PEOPLE + (
+        "with recursive n(x) as (select 10 union all select x + 1 from n limit 200)"
+        " insert into people (id, phone, about) select x, hex(zeroblob(140)),"
+        " hex(zeroblob(140)) from n;"
+    )
+    workspace = sqlite_workspace(tmp_path, script, accounts=NAMED)
+
+    result = ask(list_users_raw, workspace, limit=100)
+
+    shown = len(result.artifacts[0].rows)
+    assert shown < 100
+    assert f"202 users, shown 1 to {shown}." in result.content
+    assert f"More with offset={shown}." in result.content
+
+
 def test_a_masked_cell_is_no_oracle(tmp_path: Path) -> None:
     """What is masked inside a shown cell cannot be found either."""
     workspace = sqlite_workspace(tmp_path, PEOPLE, accounts=NAMED)

@@ -122,6 +122,37 @@ def test_many_distinct_keys_are_a_map(tmp_path: Path) -> None:
     assert "word" not in everything(first) + everything(second)
 
 
+def test_what_lies_below_a_map_is_put_together(tmp_path: Path) -> None:
+    """Keys, items and further maps below the keys of a map become one shape."""
+    names = [f"k{chr(97 + n % 26)}{chr(97 + n // 26)}" for n in range(51)]
+    value = {
+        name: {"tags": [1, "a"], "on": {"2026-03-15": True}, f"own{name}": 1, "same": None}
+        for name in names
+    }
+
+    result = shaped(tmp_path, value)
+
+    assert outline(result) == [
+        "- meta: object",
+        "  - * (keys that are values): object, 51 found",
+        "    - * (keys that are values): array 51, integer 51, null 51, object 51, 204 found",
+        "      - * (keys that are values): boolean, 51 found",
+        "      - [] (items): integer 51, string 51, 102 found",
+    ]
+
+
+def test_long_names_far_down_fill_the_answer(tmp_path: Path) -> None:
+    """A shape that does not fit is cut between places, and the answer says how to go on."""
+    value: object = 1
+    for letter in "ghijklmnopqrstuvwxyz" * 3:
+        value = {letter * 60: value}
+
+    result = shaped(tmp_path, value)
+
+    assert len(outline(result)) < 61
+    assert "Not all keys are shown; `path`" in result.content
+
+
 def test_cells_without_json_are_counted_and_left_aside(tmp_path: Path) -> None:
     """Nulls, other text, bytes, and what is too long or too deep are said and do not count."""
     script = "create table item (id integer primary key, meta json);"

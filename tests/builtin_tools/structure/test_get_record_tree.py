@@ -4,7 +4,10 @@ import pytest
 
 from support.databases import ask, everything, sqlite_workspace
 from support.postgres import Postgres, postgres
+from toolseam import ToolError
+from toolseam_builtin._database import open_database
 from toolseam_builtin.structure import get_record_tree
+from toolseam_builtin.structure._forest import read_forest
 from toolseam_builtin.workspace import TableSettings, Workspace
 
 __all__ = ["postgres"]
@@ -121,6 +124,28 @@ def test_a_large_table_is_read_level_by_level(tmp_path: Path) -> None:
         branch.content
     )
     assert "more than 1,000 records lie on one level" in wide.content
+
+
+def test_a_circle_in_a_large_table_comes_to_an_end(tmp_path: Path) -> None:
+    """A record that is its own ancestor is read once, and shown once."""
+    workspace = sqlite_workspace(tmp_path, LARGE + "update node set up = 29999 where id = 29999;")
+
+    result = ask(get_record_tree, workspace, table="node", root="29999")
+
+    assert result.content.splitlines()[1] == "- node:29999 n29999"
+    assert len(result.artifacts[0].nodes) == 1
+
+
+def test_a_root_that_is_not_reached_in_time_is_no_absent_one(tmp_path: Path) -> None:
+    """Where looking for the root takes too long, that is said, and not that it is absent."""
+    workspace = sqlite_workspace(tmp_path, LARGE)
+
+    with open_database(workspace) as database:
+        table = database.table("node")
+        with pytest.raises(ToolError) as refused:
+            read_forest(database, table, TableSettings(), "9000", 2, seconds=0.0)
+
+    assert refused.value.code == "timeout"
 
 
 @pytest.mark.parametrize("root", ["99999", "x", "", "9000 "])

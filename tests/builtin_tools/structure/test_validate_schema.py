@@ -10,8 +10,12 @@ import pytest
 from support.databases import ask, everything, sqlite_workspace
 from support.postgres import Postgres, postgres
 from toolseam.testing import harness
+from toolseam_builtin._database import open_database
 from toolseam_builtin._database._sqlite_reserved import RESERVED
 from toolseam_builtin.structure import validate_schema
+from toolseam_builtin.structure._findings import NO_KEY, Finding
+from toolseam_builtin.structure._review import Review, check
+from toolseam_builtin.structure.validate_schema import compose
 from toolseam_builtin.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -195,6 +199,44 @@ def test_a_budget_that_ends_is_said(tmp_path: Path) -> None:
     else:
         assert result.failure is not None
         assert result.failure.code == "timeout"
+
+
+def test_what_a_budget_leaves_is_counted(tmp_path: Path) -> None:
+    """At the end of the budget one table is checked, and the others and all references are left."""
+    with open_database(sqlite_workspace(tmp_path, FAULTY)) as database:
+        review = check(database, None, time.monotonic() - 1)
+        one = check(database, "book", time.monotonic() - 1)
+
+    assert (review.tables, review.total, review.counted) == (1, 5, 0)
+    assert "Warning: the time budget ended, 4 tables were not checked; `table` checks one" in (
+        compose("SQLite", review).text
+    )
+    assert one.uncounted == ["book: author_id → author(id)", "book: editor_id → author(id)"]
+    assert "Warning: 2 references could not be held against the rows" in compose("S", one).text
+
+
+def test_cells_that_the_engine_cannot_compare_are_said(tmp_path: Path) -> None:
+    """A reference in cells too large to read is not counted, and the other findings stay."""
+    script = """create table a (code text primary key); create table b (id integer primary key,
+    code text references a); create index b_code on b (code) where id > 5;
+    insert into b values (1, hex(zeroblob(5000000)));"""
+
+    result = ask(validate_schema, sqlite_workspace(tmp_path, script))
+
+    assert found(result) == ["b: foreign key without index: code → a(code)"]
+    assert "1 references could not be held against the rows" in result.content
+
+
+def test_more_findings_than_fit_are_counted() -> None:
+    """A full answer says how many findings there are and how to see those of one table."""
+    many = [Finding(f"t{n:04}", NO_KEY, "x" * 100) for n in range(600)]
+
+    answer = compose("SQLite", Review(600, tables=600, findings=many))
+
+    assert answer.text.startswith("SQLite: 600 findings in 600 tables.")
+    shown = len(answer.artifacts[0].rows)
+    assert 100 < shown < 600
+    assert f"Shown are the first {shown}; `table` shows those of one table." in answer.text
 
 
 def test_three_hundred_tables_are_checked_in_time(tmp_path: Path) -> None:
