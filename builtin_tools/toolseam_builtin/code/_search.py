@@ -2,23 +2,30 @@
 
 from __future__ import annotations
 
+import codecs
+import re
 import time
 from collections.abc import Callable
+from contextlib import closing
 from importlib import import_module
 from typing import TYPE_CHECKING
 
 import attrs
 
 from toolseam import ErrorCode, ToolError
+from toolseam.guards import MASK, read_tree
 from toolseam_builtin.code import PASSED_OVER
-from toolseam_builtin.code._source import read_lines
+from toolseam_builtin.code._source import is_text, source_of
 
 if TYPE_CHECKING:
-    from toolseam.guards import PathGuard
+    from toolseam.guards import FileRead, PathGuard
 
-    Finder = Callable[[str], int]
-    """Gives the place of the first match in a line, or -1."""
-
+_NO_TEXT = "\0" * len(MASK)
+# Alternatives, flags, and escapes that stand for more than the sign behind them.
+_UNCLEAR = re.compile(r"\||\(\?|\\[^\WwWdDsSbB]|\[\^?\]|\[[^\]]*\[")
+_TOKEN = re.compile(r"\\.|\[(?:[^\]\\]|\\.)+\]|\{[^}]*\}|.", re.DOTALL)
+_SIGNS = frozenset(".^$?*+{}[]\\")
+_WIDE = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _EXPRESSION_BYTES = 8 << 20
 """Memory for one compiled expression; the engine stays linear when it does not suffice."""
 
@@ -29,8 +36,8 @@ class Budget:
 
     end: float
     cancelled: Callable[[], bool]
-    files: int = 20_000
-    size: int = 64_000_000
+    files: int = 200_000
+    size: int = 2_000_000_000
 
     def spent(self, files: int, size: int) -> str | None:
         """Name the part of the budget that is used up."""
@@ -69,6 +76,21 @@ class Found:
     stopped: str | None = None
 
 
+@attrs.frozen
+class Finder:
+    """Finds a pattern in lines: `place` gives where the first match begins, or -1.
+
+    `needed` is UTF-8 text without which no line matches, whatever is masked in it; or nothing.
+    """
+
+    place: Callable[[str], int]
+    needed: bytes = b""
+
+    def may_match(self, file: FileRead) -> bool:
+        """Tell by the bytes of a file whether a line of it can match once it is masked."""
+        return self.needed in file.data or file.data.startswith(_WIDE)
+
+
 def finder(pattern: str, *, regex: bool) -> Finder:
     """Return what finds a text in a line, or an expression on an engine with linear time.
 
@@ -76,14 +98,14 @@ def finder(pattern: str, *, regex: bool) -> Finder:
     does not accept the expression.
     """
     if not regex:
-        return lambda line: line.find(pattern)
+        return _text_finder(pattern)
     try:
         re2 = import_module("re2")
     except ImportError:
         raise ToolError(
             "Expressions need google-re2: install toolseam[regex], or search for a plain text.",
             ErrorCode.UNAVAILABLE,
-            metadata={"extra": "regex"},
+            metadata={"reason": "missing_extra", "extra": "regex"},
         ) from None
     options = re2.Options()
     options.log_errors = False
@@ -96,11 +118,49 @@ def finder(pattern: str, *, regex: bool) -> Finder:
             ErrorCode.INVALID_ARGUMENTS,
         ) from None
 
-    def find(line: str) -> int:
+    def place(line: str) -> int:
         match = search_line(line)
         return -1 if match is None else int(match.start())
 
-    return find
+    return Finder(place, max(map(_needed, _literals(pattern)), key=len, default=b""))
+
+
+def _text_finder(pattern: str) -> Finder:
+    """Find a text; a part of a mask is not what anybody looks for, a whole one may be."""
+    if pattern not in MASK or pattern == MASK:
+        return Finder(lambda line: line.find(pattern), _needed(pattern))
+    return Finder(lambda line: line.replace(MASK, _NO_TEXT).find(pattern), pattern.encode())
+
+
+def _needed(text: str) -> bytes:
+    """Give a text that must be in the file itself where it is found in what may be shown.
+
+    Masking puts `MASK` in the place of something. So what holds a bracket, or lies within a mask,
+    can be shown without being in the file; so can U+FFFD, which stands for bytes that are no text.
+    """
+    unclear = set(text) & set("[]\ufffd") or any("\ud800" <= sign <= "\udfff" for sign in text)
+    return b"" if unclear or text in MASK else text.encode()
+
+
+def _literals(pattern: str) -> list[str]:
+    """Give texts that any match of an expression holds; none where that is not plain to see."""
+    if _UNCLEAR.search(pattern):
+        return []
+    found, run, depth = [""], "", 0
+    for part in _TOKEN.findall(pattern):
+        if part in {"(", ")"}:
+            depth += 1 if part == "(" else -1
+        elif depth == 0 and part not in _SIGNS and len(part) == 1:
+            run += part
+            continue
+        elif depth == 0 and part[0] == "\\" and not part[1].isalpha():
+            run += part[1]
+            continue
+        elif part[0] in "?*{":
+            run = run[:-1]
+        found.append(run)
+        run = ""
+    return [*found, run]
 
 
 def search(guard: PathGuard, start: str, find: Finder, budget: Budget, keep: int) -> Found:
@@ -116,26 +176,30 @@ def search(guard: PathGuard, start: str, find: Finder, budget: Budget, keep: int
     Raises `ToolError` as `PathGuard.walk` does.
     """
     found = Found()
-    for name in guard.walk(start, leave_out=PASSED_OVER):
-        found.stopped = budget.spent(found.files + found.passed_over, found.size)
-        if found.stopped:
-            break
-        try:
-            source = read_lines(guard, name)
-        except ToolError:
-            source = None
-        if source is None:
-            found.passed_over += 1
-            continue
-        found.files += 1
-        found.size += source.size
-        found.cut += not source.complete
-        before = found.total
-        for number, line in enumerate(source.lines, 1):
-            place = find(line)
-            if place >= 0:
-                found.total += 1
-                if found.total <= keep:
-                    found.hits.append(Hit(source.name, number, line, place))
-        found.matching_files += found.total > before
+    with closing(read_tree(guard, start, leave_out=PASSED_OVER)) as files:
+        for file in files:
+            found.stopped = budget.spent(found.files + found.passed_over, found.size)
+            if found.stopped:
+                break
+            if file is None or not is_text(file.data):
+                found.passed_over += 1
+                continue
+            found.files += 1
+            found.size += file.size
+            found.cut += not file.complete
+            if find.may_match(file):
+                _search_file(file, find, found, keep)
     return found
+
+
+def _search_file(file: FileRead, find: Finder, found: Found, keep: int) -> None:
+    """Add the matching lines of one file, as they may be shown."""
+    source = source_of(file)
+    before = found.total
+    for number, line in enumerate(source.lines if source is not None else (), 1):
+        place = find.place(line)
+        if place >= 0:
+            found.total += 1
+            if found.total <= keep:
+                found.hits.append(Hit(file.name, number, line, place))
+    found.matching_files += found.total > before

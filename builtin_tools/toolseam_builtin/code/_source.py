@@ -7,13 +7,14 @@ import re
 
 import attrs
 
-from toolseam.guards import PathGuard, mask_source
+from toolseam.guards import FileRead, PathGuard, mask_source
 
 _MARKS = (
     (codecs.BOM_UTF8, "utf-8"),
     (codecs.BOM_UTF16_LE, "utf-16-le"),
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
+_MARKED = tuple(mark for mark, _ in _MARKS)
 _LINE_END = re.compile(r"\r\n?")
 _LANGUAGES = {
     **dict.fromkeys(("py", "pyi", "pyw"), "python"),
@@ -57,26 +58,36 @@ def read_lines(guard: PathGuard, name: str) -> Source | None:
 
     Raises `ToolError` as `PathGuard.read` does.
     """
-    file = guard.read(name)
+    return source_of(guard.read(name))
+
+
+def source_of(file: FileRead) -> Source | None:
+    """Give a file that was read as it may be shown, or None if it is not text."""
     decoded = decode(file.data)
     if decoded is None:
         return None
     text, exact = decoded
-    lines = mask_source(_LINE_END.sub("\n", text)).split("\n")
+    if "\r" in text:
+        text = _LINE_END.sub("\n", text)
+    lines = mask_source(text).split("\n")
     if not file.complete or not lines[-1]:
         lines.pop()
     return Source(file.name, tuple(lines), file.size, file.complete, exact)
 
 
+def is_text(data: bytes) -> bool:
+    """Tell whether the bytes of a file are text, as `decode` would."""
+    return b"\0" not in data or data.startswith(_MARKED)
+
+
 def decode(data: bytes) -> tuple[str, bool] | None:
     """Decode by byte order mark, else as UTF-8; tell whether nothing had to be replaced."""
+    if not is_text(data):
+        return None
     encoding = "utf-8"
     for mark, marked in _MARKS:
         if data.startswith(mark):
             data, encoding = data[len(mark) :], marked
             break
-    else:
-        if b"\0" in data:
-            return None
     text = data.decode(encoding, "replace")
     return text, "\ufffd" not in text

@@ -28,7 +28,8 @@ from toolseam_builtin.workspace import Workspace
 if TYPE_CHECKING:
     from toolseam_builtin.code._search import Found
 
-_SECONDS = 5
+_SECONDS = 1.5
+_MARGIN = 0.3
 _LINE_CHARACTERS = 200
 _MOST = 100
 _COLUMNS = ("file", "line", "text")
@@ -76,7 +77,7 @@ def execute(arguments: Arguments, context: ToolContext) -> ToolResult:
         raise ToolError("The pattern is blank.", ErrorCode.INVALID_ARGUMENTS)
     workspace: Workspace = context.settings
     find = finder(arguments.pattern, regex=arguments.regex)
-    end = min(time.monotonic() + _SECONDS, context.deadline or math.inf)
+    end = min(time.monotonic() + _SECONDS, (context.deadline or math.inf) - _MARGIN)
     guard = guards.PathGuard(workspace.source_path)
     budget = Budget(end, context.cancelled)
     found = search(guard, arguments.path, find, budget, keep=arguments.max_results)

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from toolseam.guards._paths import READ_LIMIT, FileLook, FileRead, FolderRead, PathGuard
     from toolseam.guards._secrets import MASK, mask_secrets
     from toolseam.guards._sources import mask_source
+    from toolseam.guards._trees import read_tree
     from toolseam.guards._urls import WebAddress, canonical_host, read_web_address
 
 _HOME = {
@@ -34,6 +35,7 @@ _HOME = {
     "mask_fields": "_fields",
     "mask_secrets": "_secrets",
     "mask_source": "_sources",
+    "read_tree": "_trees",
     "read_web_address": "_urls",
 }
 
@@ -55,6 +57,7 @@ __all__ = [
     "mask_fields",
     "mask_secrets",
     "mask_source",
+    "read_tree",
     "read_web_address",
 ]
 

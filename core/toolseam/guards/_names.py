@@ -101,6 +101,23 @@ def mentions_secret(text: str) -> bool:
     return any(stem in folded for stem in _STEMS)
 
 
+def lines_mentioning_secrets(text: str) -> list[int]:
+    """Give the numbers, from 0 on, of the lines in which a sensitive name can occur at all."""
+    folded = text.lower()
+    found: set[int] = set()
+    for stem in _STEMS:
+        number = here = 0
+        place = folded.find(stem)
+        while place >= 0:
+            number += folded.count("\n", here, place)
+            found.add(number)
+            end = folded.find("\n", place)
+            if end < 0:
+                break
+            here, place = end, folded.find(stem, end)
+    return sorted(found)
+
+
 def _plain(name: str) -> str:
     """Undo what makes a name look alike but compare differently."""
     folded = unicodedata.normalize("NFKC", name)

@@ -23,13 +23,13 @@ if TYPE_CHECKING:
 READ_LIMIT = 2_000_000
 """The most that one read gives, in bytes."""
 
-_DATABASE_MAGIC = (
+DATABASE_MAGIC = (
     b"SQLite format 3\0",
     *(b"\x37\x7f\x06\x82", b"\x37\x7f\x06\x83"),  # its write-ahead log, in both byte orders
     b"\xd9\xd5\x05\xf9\x20\xa1\x63\xd7",  # its rollback journal
 )
-_MAGIC_BYTES = max(map(len, _DATABASE_MAGIC))
-_OPEN = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
+_MAGIC_BYTES = max(map(len, DATABASE_MAGIC))
+OPEN = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
 
 
 def denied() -> ToolError:
@@ -171,7 +171,7 @@ class PathGuard:
             raise ToolError(f"{short(name, 200)} is a folder.", ErrorCode.INVALID_ARGUMENTS)
         look = self._looked(path, judged)
         with os.fdopen(open_judged(path, judged, name), "rb") as file:
-            if file.peek(_MAGIC_BYTES).startswith(_DATABASE_MAGIC):
+            if file.peek(_MAGIC_BYTES).startswith(DATABASE_MAGIC):
                 raise denied()
             yield look, file
 
@@ -339,7 +339,7 @@ def open_judged(path: Path, judged: os.stat_result, name: str) -> int:
         ToolError: `not_found` or `permission_denied`.
     """
     try:
-        number = os.open(path, _OPEN)
+        number = os.open(path, OPEN)
     except FileNotFoundError:
         raise ToolError(f"Nothing is named {short(name, 200)}.", ErrorCode.NOT_FOUND) from None
     except OSError:

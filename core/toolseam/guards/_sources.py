@@ -4,6 +4,7 @@ import functools
 import re
 from collections.abc import Callable
 
+from toolseam.guards._names import lines_mentioning_secrets
 from toolseam.guards._secrets import MASK, mask_secrets
 
 _REACH = 100
@@ -26,24 +27,30 @@ def mask_source(text: str) -> str:
     Returns:
         The text as it may be shown and searched.
     """
+    text = mask_secrets(text, keep_lines=True)[0]
+    suspects = lines_mentioning_secrets(text)
+    if not suspects:
+        return text
     from toolseam.guards._assignments import mask_line, open_brackets  # a dozen expressions
 
-    lines = mask_secrets(text, keep_lines=True)[0].split("\n")
+    lines = text.split("\n")
 
     @functools.cache
     def opens(number: int) -> int:
         return open_brackets(lines[number])
 
-    shown: list[str] = []
+    shown = lines.copy()
     last = -1
-    for number, line in enumerate(lines):
+    for number in suspects:
         if number <= last:
-            shown.append(MASK if line.strip(" \t()[]{},;\"'`") else line)
             continue
-        masked, value = mask_line(line)
-        shown.append(masked)
-        if value is not None:
-            last = _last_line(lines, number, value, opens)
+        shown[number], value = mask_line(lines[number])
+        if value is None:
+            continue
+        last = min(_last_line(lines, number, value, opens), len(lines) - 1)
+        for following in range(number + 1, last + 1):
+            if lines[following].strip(" \t()[]{},;\"'`"):
+                shown[following] = MASK
     return "\n".join(shown)
 
 

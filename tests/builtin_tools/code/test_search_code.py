@@ -4,12 +4,15 @@ import time
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from toolseam import ErrorCode, ToolResult
-from toolseam.guards import PathGuard
+from toolseam import ErrorCode, ToolError, ToolResult
+from toolseam.guards import FileRead, PathGuard
 from toolseam.testing import harness
 from toolseam_builtin.code import search_code
 from toolseam_builtin.code._search import Budget, finder, search
+from toolseam_builtin.code._source import source_of
 from toolseam_builtin.workspace import Workspace
 
 
@@ -126,6 +129,86 @@ def test_an_expression_cannot_feel_its_way(workspace: Workspace) -> None:
 
     assert [row[2] for row in rows(result)] == ["SECRET_KEY = [masked]"]
     assert rows(find(workspace, r'SECRET_KEY = "', regex=True)) == []
+
+
+@pytest.mark.parametrize("pattern", ["mask", "[", "ed]", "s"])
+def test_a_mask_is_no_match(workspace: Workspace, sources: Path, pattern: str) -> None:
+    """A part of a mask is not found in one, the whole of it is, and other text is beside it."""
+    (sources / "x.py").write_text("PASSWORD = 'Aster-9'\nmask = [need] + PASSWORD = 'x'\n")
+
+    assert [row[1] for row in rows(find(workspace, pattern, path="x.py"))] == [2]
+    assert [row[1] for row in rows(find(workspace, "[masked]", path="x.py"))] == [1, 2]
+    assert [row[1] for row in rows(find(workspace, "D = [", path="x.py"))] == [1, 2]
+
+
+SOURCE = (
+    "import os\n\nclass Order:\n    total = 5  # [masked] é\n"
+    'SECRET_KEY = "Aster-9"\nDSN = "postgresql://app:Tulip-77@db/shop"\n'
+    "def pay(token='Rose', n=1):\r\n    return n | 2 ^ 3\n"
+)
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    st.lists(
+        st.sampled_from(
+            [
+                *"abtSED.*+?[]()|^$\\ =_\"'-9",
+                "mask",
+                "[^a]",
+                "Order",
+                r"\w",
+                r"\.",
+                "{2}",
+                "x?",
+                "A",
+            ]
+        ),
+        min_size=1,
+        max_size=6,
+    ).map("".join),
+    st.booleans(),
+)
+def test_looking_at_the_bytes_first_changes_nothing(pattern: str, regex: bool) -> None:
+    """Files that are passed over unmasked hold no line that would match, for any pattern."""
+    try:
+        find = finder(pattern, regex=regex)
+    except ToolError:
+        return
+    source = source_of(FileRead("x.py", SOURCE.encode(), len(SOURCE.encode())))
+    assert source is not None
+
+    matches = any(find.place(line) >= 0 for line in source.lines)
+
+    file = FileRead("x.py", SOURCE.encode(), len(SOURCE))
+    assert find.may_match(file) or not matches
+
+
+@pytest.mark.parametrize(
+    ("pattern", "needed"),
+    [
+        ("def _.*mask", b"def _"),
+        (r"class \w+\(Base\):", b"(Base):"),
+        ("ab+cdxe*f", b"cdx"),
+        ("(abc)xyz", b"xyz"),
+        ("abc|d", b""),
+        ("(?i)abc", b""),
+        (r"\pLabc", b""),
+        ("[[:alpha:]]abc", b""),
+        ("[abc]defg{2}", b"def"),
+        ("masked", b""),
+    ],
+)
+def test_what_an_expression_needs(pattern: str, needed: bytes) -> None:
+    """Of an expression the longest text that every match holds is looked for first."""
+    assert finder(pattern, regex=True).needed == needed
+
+
+def test_wide_encodings_are_searched(workspace: Workspace, sources: Path) -> None:
+    """A UTF-16 file with its mark is text, whose bytes are not those of the pattern."""
+    (sources / "w.txt").write_bytes("\ufeffneedle\n".encode("utf-16-le"))
+
+    assert len(rows(find(workspace, "needle"))) == 1
 
 
 def test_expressions_work_line_by_line(workspace: Workspace) -> None:
