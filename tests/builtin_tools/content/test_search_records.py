@@ -27,13 +27,44 @@ insert into number values (1, 5000);
 """
 
 
+SECRETS = """
+create table member (id integer primary key, name text, password text, settings json, url text);
+insert into member values (1, 'ada', 'sesame77', '{"theme":"dark","api_key":"sesame77"}',
+  'https://app:sesame77@host/x');
+create table change (id integer primary key, field text, old text, new text);
+insert into change values (1, 'password', 'sesame76', 'sesame77'), (2, 'title', 'Dawn', 'Dusk');
+create table torn (id integer primary key, doc text);
+insert into torn values (1, '{"password": "sesame77", broken');
+"""
+
+
+def on(postgres: Postgres, script: str, role: str) -> Workspace:
+    """Run a script in a database of its own, and return the workspace of a role that may read."""
+    grants = (f"create role {role} login", f"grant select on all tables in schema public to {role}")
+    statements = [part for part in script.split(";") if part.strip()]
+    database = postgres.database(*statements, *grants)
+    return Workspace(database=postgres.url(database, role), trusted=True)
+
+
+@pytest.fixture(scope="module")
+def vault_server(postgres: Postgres) -> Workspace:
+    """Secrets of every kind on a server."""
+    return on(postgres, SECRETS, "prober")
+
+
+@pytest.fixture(params=["SQLite", "PostgreSQL"])
+def vault(request: pytest.FixtureRequest, tmp_path: Path) -> Workspace:
+    """Secrets of every kind on either engine."""
+    if request.param == "SQLite":
+        return sqlite_workspace(tmp_path, SECRETS)
+    found: Workspace = request.getfixturevalue("vault_server")
+    return found
+
+
 @pytest.fixture(scope="module")
 def server(postgres: Postgres) -> Workspace:
     """The same shop on a server, for a role that may only read."""
-    grants = ("create role finder login", "grant select on all tables in schema public to finder")
-    statements = [part for part in SHOP.split(";") if part.strip()]
-    database = postgres.database(*statements, *grants)
-    return Workspace(database=postgres.url(database, "finder"), trusted=True)
+    return on(postgres, SHOP, "finder")
 
 
 @pytest.fixture(params=["SQLite", "PostgreSQL"])
@@ -170,23 +201,12 @@ def test_absent_and_denied_tables_sound_alike(tmp_path: Path) -> None:
     assert denied.content.replace("users", "usirs") == absent.content
 
 
-SECRETS = """
-create table member (id integer primary key, name text, password text, settings json, url text);
-insert into member values (1, 'ada', 'sesame77', '{"theme":"dark","api_key":"sesame77"}',
-  'https://app:sesame77@host/x');
-create table change (id integer primary key, field text, old text, new text);
-insert into change values (1, 'password', 'sesame76', 'sesame77'), (2, 'title', 'Dawn', 'Dusk');
-create table torn (id integer primary key, doc text);
-insert into torn values (1, '{"password": "sesame77", broken');
-"""
-
-
 @pytest.mark.parametrize(
     "query", ["ses", "sex", "sesame77", "sesame", "masked", "ma", "[m", '": "']
 )
-def test_a_right_guess_and_a_wrong_one_answer_alike(tmp_path: Path, query: str) -> None:
+def test_a_right_guess_and_a_wrong_one_answer_alike(vault: Workspace, query: str) -> None:
     """What is masked is not found, neither is its mask, nor what only its spelling adds."""
-    result = ask(search_records, sqlite_workspace(tmp_path, SECRETS), query=query)
+    result = ask(search_records, vault, query=query)
 
     assert hits(result) == []
     assert result.data["more"] is False
@@ -197,9 +217,9 @@ def test_a_right_guess_and_a_wrong_one_answer_alike(tmp_path: Path, query: str) 
     ("query", "expected"),
     [("dark", "member:1"), ("host/x", "member:1"), ("dusk", "change:2"), ("api_key", "member:1")],
 )
-def test_what_stands_beside_a_secret_is_found(tmp_path: Path, query: str, expected: str) -> None:
+def test_what_stands_beside_a_secret_is_found(vault: Workspace, query: str, expected: str) -> None:
     """A mask hides its value alone, and the excerpt shows the mask."""
-    result = ask(search_records, sqlite_workspace(tmp_path, SECRETS), query=query)
+    result = ask(search_records, vault, query=query)
 
     assert hits(result) == [expected]
     assert "sesame" not in everything(result)
