@@ -31,7 +31,10 @@ _TARGET = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)*:[^\W\d]\w*(?:\.[^\W\d]\w*)*(?
 
 @attrs.frozen
 class Task:
-    """What the child is asked: the application, a table of routes, a path and a host."""
+    """What the child is asked: the application, a table of routes, a path and a host.
+
+    `room` is the module whose `describe` answers; the web application's if unsaid.
+    """
 
     app: str
     routes: str | None
@@ -40,6 +43,8 @@ class Task:
     path: str | None
     host: str
     seconds: float
+    room: str = "toolseam_builtin._web._describe"
+    what: str = "application"
 
 
 def look(
@@ -81,11 +86,14 @@ def look(
         host,
         max(0.1, min(SECONDS, left)),
     )
-    return read_report(_asked(task))
+    return read_report(ask_child(task))
 
 
-def _asked(task: Task) -> bytes:
-    """Run the child, in a group of its own, without the host's environment, until it answers."""
+def ask_child(task: Task) -> bytes:
+    """Run the child, in a group of its own, without the host's environment, until it answers.
+
+    Raises `ToolError` `unavailable`, reason `web_app_failed`, where it does not.
+    """
     reading, writing = os.pipe()
     try:
         child = subprocess.Popen(  # noqa: S603 - our interpreter, our file
@@ -100,7 +108,7 @@ def _asked(task: Task) -> bytes:
         )
     except OSError:
         os.close(reading)
-        raise failed("No process could be started to import the application.") from None
+        raise failed(f"No process could be started to import the {task.what}.") from None
     finally:
         os.close(writing)
     try:
@@ -108,7 +116,7 @@ def _asked(task: Task) -> bytes:
             cast("Any", child.stdin).write(json.dumps(attrs.asdict(task)).encode())
         with suppress(BrokenPipeError):
             cast("Any", child.stdin).close()
-        return _read(reading, time.monotonic() + task.seconds, task.seconds)
+        return _read(reading, time.monotonic() + task.seconds, task)
     finally:
         with suppress(OSError):
             os.killpg(child.pid, signal.SIGKILL)
@@ -116,7 +124,7 @@ def _asked(task: Task) -> bytes:
         os.close(reading)
 
 
-def _read(pipe: int, end: float, seconds: float) -> bytes:
+def _read(pipe: int, end: float, task: Task) -> bytes:
     answer = bytearray()
     while (left := end - time.monotonic()) > 0:
         if not select.select([pipe], [], [], left)[0]:
@@ -126,5 +134,5 @@ def _read(pipe: int, end: float, seconds: float) -> bytes:
             return bytes(answer)
         answer += part
         if len(answer) > _ANSWER_BYTES:
-            raise failed("The application has more to tell than is taken.")
-    raise failed(f"The application was not imported within {seconds:.3g} s.")
+            raise failed(f"The {task.what} has more to tell than is taken.")
+    raise failed(f"The {task.what} was not imported within {task.seconds:.3g} s.")

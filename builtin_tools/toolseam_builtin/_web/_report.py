@@ -64,7 +64,7 @@ def read_report(answer: bytes) -> Report:
     try:
         told: Any = json.loads(answer)
         if "fault" in told:
-            raise failed(_fault(told["fault"]))
+            raise failed(fault_words(told["fault"], "application"))
         match = told["match"]
         total = told["total"]
         return Report(
@@ -108,11 +108,14 @@ def _match(told: dict[str, Any]) -> Match:
     )
 
 
-def _fault(told: dict[str, Any]) -> str:
-    """Say why the import failed: by type and place, since the text may hold anything."""
+def fault_words(told: dict[str, Any], what: str) -> str:
+    """Say why an import failed: by type and place, since the text may hold anything.
+
+    Raises `KeyError`, `TypeError` or `ValueError` for what no child of ours would answer.
+    """
     place = told["place"]
     where = f" at {_text(place[0])}, line {int(place[1])}" if place else ""
     if told["missing"] is not None:
         missing = _text(told["missing"])
-        return f"The application could not be imported: there is no module {missing!r}{where}."
-    return f"The application could not be imported: {_text(told['type'])}{where}."
+        return f"The {what} could not be imported: there is no module {missing!r}{where}."
+    return f"The {what} could not be imported: {_text(told['type'])}{where}."

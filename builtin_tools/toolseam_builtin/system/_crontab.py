@@ -21,7 +21,7 @@ _FIELD_CHARACTERS = 100
 
 @attrs.frozen
 class Task:
-    """One line that runs something.
+    """One line of a crontab that runs something, or one task of a scheduler, which has a `name`.
 
     `schedule` is five fields, or one word that begins with `@`; `zone` is what `CRON_TZ` said
     above it, None for the machine's own.
@@ -33,6 +33,12 @@ class Task:
     command: str
     user: str | None = None
     zone: str | None = None
+    name: str | None = None
+
+    @property
+    def place(self) -> str:
+        """Where it stands, as an answer says it."""
+        return f"{self.file}:{self.line}" if self.name is None else f"{self.file} {self.name}"
 
 
 @attrs.frozen

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 _FILE = re.compile(r"crontab|.+\.(?:cron|crontab)")
 _FOLDER = "cron.d"
-_OBJECT = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_][\w.]*")
+_OBJECT = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_][\w.]*(?:\(\))?")
 MOST = 200
 """How many crontabs are read."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -12,7 +13,7 @@ import attrs
 from toolseam import ErrorCode, ToolError
 from toolseam_builtin.system._clock import local_zone, named_zone
 from toolseam_builtin.system._crontab import Crontab, Fault, Form, Task, Variable, form_of
-from toolseam_builtin.system._crontabs import MOST, find_crontabs
+from toolseam_builtin.system._crontabs import MOST, find_crontabs, is_object
 from toolseam_builtin.system._schedule import Schedule, read_schedule
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from toolseam_builtin.workspace import Workspace
 
 _LISTED = 20
+_FIELDS = re.compile(r"\S+(?: \S+){4}")
 
 
 @attrs.frozen
@@ -35,13 +37,17 @@ class Dated:
 
 @attrs.frozen
 class Plan:
-    """Everything that was found; `files` are the crontabs that were read."""
+    """Everything that was found; `files` are the crontabs that were read.
+
+    `scheduler` is the kind of scheduler that was asked, empty if none was.
+    """
 
     files: Sequence[str]
     tasks: Sequence[Dated] = ()
     variables: Sequence[Variable] = ()
     faults: Sequence[Fault] = ()
     warnings: Sequence[str] = ()
+    scheduler: str = ""
 
 
 def make_plan(
@@ -50,8 +56,9 @@ def make_plan(
     form: Form | None,
     end: float,
     now: datetime | None = None,
+    deadline: float | None = None,
 ) -> Plan:
-    """Find and read the workspace's crontabs, or the one that is asked for.
+    """Find and read the workspace's crontabs, or the one that is asked for; ask its scheduler.
 
     Args:
         workspace: where to look.
@@ -59,10 +66,13 @@ def make_plan(
         form: how crontabs are read; None lets each path decide.
         end: a moment of the monotonic clock at which no further work is begun.
         now: after which the next runs are looked for; the present if unsaid.
+        deadline: until when a scheduler is waited for, which takes what its import takes.
 
     Raises `ToolError`: `not_found` where `file` is none of the crontabs, `unavailable` where the
-    library for schedules is missing.
+    library for schedules is missing, or where there is nothing but a scheduler that cannot be
+    asked.
     """
+    now = now or datetime.now(UTC)
     found = find_crontabs(workspace, end)
     names = found.names if file is None else _the_one(found, file)
     lines = Crontab()
@@ -78,10 +88,47 @@ def make_plan(
             read.append(name)
     if found.left:
         warnings.append(f"Only the first {MOST} crontabs are read; {found.left:,} are left.")
-    dated, faults = _dated(lines, now or datetime.now(UTC), end, warnings)
+    dated, faults = _dated(lines, now, end, warnings)
     order = {name: number for number, name in enumerate(read)}
     faults = sorted([*lines.faults, *faults], key=lambda each: (order[each.file], each.line))
-    return Plan(read, dated, lines.variables, faults, warnings)
+    kind = ""
+    if file is None and is_object(workspace):
+        try:
+            kind, planned = _scheduled(workspace, deadline, now, warnings)
+        except ToolError as failure:
+            if not read:
+                raise
+            warnings.append(str(failure))
+        else:
+            dated += planned
+    return Plan(read, dated, lines.variables, faults, warnings, kind)
+
+
+def _scheduled(
+    workspace: Workspace, deadline: float | None, now: datetime, warnings: list[str]
+) -> tuple[str, list[Dated]]:
+    """Ask the scheduler; a schedule of five fields is said in words."""
+    from toolseam_builtin.system._scheduler import ask_scheduler  # starts a process
+
+    target = workspace.scheduler or ""
+    scheduler = ask_scheduler(workspace, deadline)
+    if scheduler.total is None:
+        warnings.append(f"{target} is a {scheduler.kind}, which does not list its tasks.")
+    elif scheduler.total > len(scheduler.tasks):
+        warnings.append(f"{target} has {scheduler.total:,} tasks; the first are listed.")
+    local = local_zone()
+    dated: list[Dated] = []
+    for each in scheduler.tasks:
+        cron = _FIELDS.fullmatch(each.schedule) is not None
+        found = read_schedule(each.schedule, now.astimezone(local.zone)) if cron else Schedule("")
+        if isinstance(found, str):
+            warnings.append(f"{target} {each.name}: {found}")
+            continue
+        if each.next is not None:
+            found = Schedule(found.words, each.next)
+        task = Task(target, 0, each.schedule, each.command, name=each.name)
+        dated.append(Dated(task, found, "" if each.next else local.name))
+    return scheduler.kind, dated
 
 
 def _the_one(found: Found, file: str) -> tuple[str, ...]:

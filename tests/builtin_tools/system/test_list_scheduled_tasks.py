@@ -224,7 +224,7 @@ def test_text_table_and_data_say_the_same(tmp_path: Path) -> None:
     assert all(cell in result.content for row in rows for cell in row)
     assert result.data is not None
     assert [f"{file}:{line}" for file, line, *_ in result.data["rows"]] == [row[0] for row in rows]
-    assert result.data["rows"][2][4] is None
+    assert result.data["rows"][2][5] is None
     assert [fault[1] for fault in result.data["not_understood"]] == [12, 13]
     assert [row[1] for row in result.artifacts[1].rows] == ["SHELL", "PATH", "CRON_TZ", "MAILTO"]
     assert result.artifacts[1].rows[1][2] == "/usr/bin:/bin"
