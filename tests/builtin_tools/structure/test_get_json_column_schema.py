@@ -156,7 +156,7 @@ def test_long_names_far_down_fill_the_answer(tmp_path: Path) -> None:
 def test_cells_without_json_are_counted_and_left_aside(tmp_path: Path) -> None:
     """Nulls, other text, bytes, and what is too long or too deep are said and do not count."""
     script = "create table item (id integer primary key, meta json);"
-    script += f"insert into item (meta) values (null), ('hello'), (x'00'), ('{'[' * 3000}'),"
+    script += """insert into item (meta) values (null), ('hello'), (x'00'), ('{"a": '),"""
     script += f"""('{json.dumps("x" * 70_000)}'), ('{"[" * 70}{"]" * 70}'), ('\ufeff{{"a": 1}}');"""
     workspace = sqlite_workspace(tmp_path, script)
 
@@ -164,7 +164,7 @@ def test_cells_without_json_are_counted_and_left_aside(tmp_path: Path) -> None:
 
     assert result.content.startswith(
         "item.meta: 1 JSON value in the first 7 rows; left aside: 1 empty, 1 longer than 65,536"
-        " characters, 2 nested more than 64 deep, 1 no JSON, 1 no text."
+        " characters, 1 nested more than 64 deep, 2 no JSON, 1 no text."
     )
     assert outline(result) == ["- meta: object", "  - a: integer, in all"]
 

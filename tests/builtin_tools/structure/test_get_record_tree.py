@@ -136,6 +136,16 @@ def test_a_circle_in_a_large_table_comes_to_an_end(tmp_path: Path) -> None:
     assert len(result.artifacts[0].nodes) == 1
 
 
+def test_a_label_that_is_too_large_is_no_absent_record(tmp_path: Path) -> None:
+    """What cannot be read in a large table is unavailable, as it is everywhere."""
+    script = LARGE + "update node set name = hex(zeroblob(5000000)) where id = 9000;"
+
+    result = ask(get_record_tree, sqlite_workspace(tmp_path, script), table="node", root="9000")
+
+    assert result.failure is not None
+    assert result.failure.code == "unavailable"
+
+
 def test_a_root_that_is_not_reached_in_time_is_no_absent_one(tmp_path: Path) -> None:
     """Where looking for the root takes too long, that is said, and not that it is absent."""
     workspace = sqlite_workspace(tmp_path, LARGE)
