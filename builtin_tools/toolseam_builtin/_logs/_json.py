@@ -56,7 +56,8 @@ def text_of(fields: dict[str, object]) -> str:
     """Write the object as a line, with its traceback below."""
     known = [_key(fields, names) for names in (_TIMES, _LEVELS, _SOURCES, _MESSAGES)]
     when, level, source, message = (None if key is None else fields[key] for key in known)
-    start = " ".join(str(part) for part in (when, _named(level), source) if part not in {None, ""})
+    parts = (when, _named(level), source)
+    start = " ".join(str(part) for part in parts if part is not None and part != "")
     traceback = _key(fields, _TRACEBACKS)
     below = fields[traceback] if traceback is not None else None
     if not isinstance(below, str) or "\n" not in below:
