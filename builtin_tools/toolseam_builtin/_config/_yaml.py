@@ -240,13 +240,11 @@ class _Composer:
         node.value = items
         node.height = 1
         scalar, ends = self._yaml.ScalarEvent, self._yaml.SequenceEndEvent
-        for event in self._events:
+        while not isinstance(event := next(self._events), ends):
             if isinstance(event, scalar) and event.anchor is None and event.tag is None:
                 items.append(self._bare(event, place.path, str(len(items))))
                 node.size += 1
                 continue
-            if isinstance(event, ends):
-                return
             item = self._node(event, place.below(str(len(items))))
             items.append(item.value)
             node.size += item.size
@@ -258,9 +256,7 @@ class _Composer:
         lines: dict[str, list[int]] = {}
         node.height = 1
         scalar, ends = self._yaml.ScalarEvent, self._yaml.MappingEndEvent
-        for event in self._events:
-            if isinstance(event, ends):
-                break
+        while not isinstance(event := next(self._events), ends):
             line = event.start_mark.line + 1
             key = self._key(event, place, line)
             following = next(self._events)

@@ -1,3 +1,4 @@
+import sys
 import time
 from pathlib import Path
 
@@ -247,6 +248,25 @@ def test_many_findings_are_counted(tmp_path: Path) -> None:
     shown = len(result.data["rows"])
     assert result.content.startswith(f"1 file checked, 5,000 findings, {shown} shown.")
     assert "mend the first findings" in result.content
+
+
+def test_many_doubled_keys_are_counted(tmp_path: Path) -> None:
+    """Of very many findings the first are kept, and all are counted."""
+    text = "[a]\n" + "".join(f"k{n}=1\nk{n}=2\n" for n in range(1200))
+    (tmp_path / "x.ini").write_text(text)
+
+    content = ask(Workspace(folder=tmp_path)).content
+
+    assert content.startswith("1 file checked, 1,200 findings, ")
+
+
+def test_without_the_parser_the_file_is_not_checked(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where PyYAML is not installed YAML files are told as not checked, and the others are."""
+    monkeypatch.setitem(sys.modules, "yaml", None)
+
+    assert "compose.yaml: not checked: YAML needs PyYAML: install" in ask(workspace).content
 
 
 def test_checking_stops_in_time(tmp_path: Path) -> None:

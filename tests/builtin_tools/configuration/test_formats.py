@@ -16,6 +16,7 @@ from toolseam_builtin._config._ini import parse_ini
 from toolseam_builtin._config._json import parse_json
 from toolseam_builtin._config._model import Broken, Written
 from toolseam_builtin._config._python import EXPRESSION, parse_python
+from toolseam_builtin._config._shown import told
 from toolseam_builtin._config._toml import parse_toml
 from toolseam_builtin._config._yaml import parse_yaml
 from toolseam_builtin._config._yaml_scalars import resolve
@@ -133,6 +134,18 @@ def test_any_toml_is_answered(text: str) -> None:
     assert taken is sound
 
 
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [("a = 1.10", 1.1), ("a = nan", "NaN"), ("a = 1e999", "1e999"), ("a = 0xff", 255)],
+)
+def test_numbers_of_toml_are_json(text: str, value: object) -> None:
+    """Floats keep their written form beside their value; what is not finite is text."""
+    found = parse_toml(text).value
+
+    assert isinstance(found, dict)
+    assert told(found["a"])[1] == value
+
+
 @given(documents)
 def test_yaml_reads_what_pyyaml_writes(value: Any) -> None:
     """Whatever PyYAML dumps is read as it loads it, keys as they are written."""
@@ -228,6 +241,7 @@ def test_any_yaml_is_answered(text: str) -> None:
             {"a": {"x": 1, "y": 1}, "b": {"y": 2}, "c": {"x": 1, "y": 2, "z": 3}},
         ),
         ("<<: 1", {"<<": 1}),
+        ("a: 9e999\nb: 1.5e+400", {"a": "9e999", "b": "1.5e+400"}),
         ("'<<': {a: 1}", {"<<": {"a": 1}}),
         ("d: 2025-02-31", {"d": "2025-02-31"}),
         ("d: 2025-02-03 10:20:30", {"d": "2025-02-03 10:20:30"}),

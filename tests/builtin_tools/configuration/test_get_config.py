@@ -258,14 +258,18 @@ BOMB = "a: &a [x,x,x,x,x,x,x,x,x]\n" + "".join(
     for before, key in zip("abcdefg", "bcdefgh", strict=True)
 )
 
+MERGES = f"a: &a {{{', '.join(f'k{n}: v' for n in range(100))}}}\nb: {{<<: [{'*a,' * 1_100}]}}"
+
 
 @pytest.mark.parametrize(
     ("name", "text", "limit"),
     [
         ("a.yaml", BOMB, "alias expansion"),
         ("b.yaml", "x: &x [1, *x]", "alias expansion"),
+        ("h.yaml", f"a: &a {'[' * 40}{']' * 40}\nb: {'[' * 30}*a{']' * 30}", "nesting"),
+        ("p.py", "A = " + "[" * 150 + "]" * 150, "nesting"),
         ("c.yaml", "[" * 500 + "]" * 500, "nesting"),
-        ("m.yaml", "a: &a {k: v}\n" + "b: {<<: [" + "*a," * 60_000 + "]}", "alias expansion"),
+        ("m.yaml", MERGES, "alias expansion"),
         ("n.yaml", "".join("  " * n + f"k{n}:\n" for n in range(80)), "nesting"),
         ("c.json", "[" * 100_000 + "]" * 100_000, "nesting"),
         ("c.toml", "a = " + "[" * 20_000 + "]" * 20_000, "nesting"),
@@ -339,6 +343,22 @@ def test_one_value_is_shown_at_length(tmp_path: Path) -> None:
 
     assert "x" * 8000 in ask(workspace, "x.toml", "a").content
     assert "… [9,000 characters in all]" in ask(workspace, "x.toml", "a").content
+
+
+def test_undecodable_bytes_are_told(tmp_path: Path) -> None:
+    """Bytes that are no text show as U+FFFD, with a warning."""
+    result = ask(written(tmp_path, "x.ini", b"[a]\nb = caf\xe9\n"), "x.ini", "a")
+
+    assert 'a.b = "caf\ufffd"' in result.content
+    assert "Warning: What could not be decoded shows as \ufffd." in result.content
+
+
+def test_a_flask_environment_file_is_one(tmp_path: Path) -> None:
+    """`.flaskenv` is an environment file like `.env`, where it is listed."""
+    (tmp_path / ".flaskenv").write_text("FLASK_DEBUG=1\n")
+    workspace = Workspace(folder=tmp_path, config_files=("./.flaskenv",))
+
+    assert "FLASK_DEBUG = [set, not shown]" in ask(workspace, ".flaskenv").content
 
 
 def test_values_forge_no_lines(tmp_path: Path) -> None:

@@ -1,3 +1,4 @@
+import time
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,7 @@ from support.configuration import SECRETS
 from toolseam import Actor, ErrorCode, ToolResult
 from toolseam.guards import MASK
 from toolseam.testing import harness
-from toolseam_builtin._config._layers import Tree, lay, origin, plain
+from toolseam_builtin._config._layers import Tree, lay, origin, plain, read_layers
 from toolseam_builtin._config._shown import flat
 from toolseam_builtin.configuration import get_settings
 from toolseam_builtin.workspace import Workspace
@@ -97,6 +98,29 @@ def test_merging_unmasks_nothing(tmp_path: Path, local: str) -> None:
         everything = f"{result.content}{result.artifacts[0].rows}{result.data}"
         assert result.success
         assert "Tulip-77" not in everything
+
+
+def test_a_value_that_becomes_secret_is_masked(tmp_path: Path) -> None:
+    """A stronger layer that names a value as secret masks it, and all who set it are named."""
+    workspace = layered(
+        tmp_path,
+        base="a: {name: x, value: {k: Tulip-77}}\n",
+        middle="a: {value: {m: 1}}\n",
+        local="a: {name: password}\n",
+    )
+
+    assert f"a.value = {MASK}  [base.yaml, middle.yaml]" in ask(workspace).content
+
+
+def test_layers_after_the_time_limit_are_told(workspace: Workspace) -> None:
+    """When the time is over the layers that are left are not read, and each is a warning."""
+    layers = read_layers(workspace, time.monotonic() - 1)
+
+    assert layers.said[1:] == [
+        *("settings.py (not read)", "gone.toml (not read)", "config/site.local.toml (not read)")
+    ]
+    assert len(layers.warnings) == 3
+    assert list(layers.tree) == ["title", "languages", "mail", "servers"]
 
 
 def test_a_layer_that_cannot_be_read_is_left_out(tmp_path: Path) -> None:
