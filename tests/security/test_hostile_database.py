@@ -112,9 +112,11 @@ def make_hostile(folder: Path) -> Workspace:
 
 
 def names_in(path: Path) -> list[str]:
-    """Return every name in the database, those that SQLite hides included."""
+    """Return every name in the database, those that SQLite hides included; of the nest a few."""
+    nest = {f"nest{n}" for n in range(40)} - {"nest0", "nest5", "nest20", "nest39"}
     with closing(sqlite3.connect(path)) as connection:
-        return [row[0] for row in connection.execute("select name from sqlite_master")]
+        names = [row[0] for row in connection.execute("select name from sqlite_master")]
+    return [name for name in names if name not in nest]
 
 
 class Heartbeat(threading.Thread):
