@@ -23,9 +23,11 @@ if TYPE_CHECKING:
 
 _PATIENCE_S = 30.0
 _HASH_SEED = "4711"
-# The hash seed is another one, and of that the plugin sees nothing.
+# The hash seed is another one, and of that the plugin sees nothing. The current folder is taken
+# off the path by hand: with `-P` the process would have a flag that the host has not.
 _BOOT = (
-    "import os, sys, json; sys.path[:] = json.loads(sys.stdin.readline());"
+    "import sys; sys.path[:] = [entry for entry in sys.path if entry];"
+    " import os, json; sys.path[:] = json.loads(sys.stdin.readline());"
     " os.environ.clear(); os.environ.update(json.loads(sys.stdin.readline()));"
     " from toolseam_plugins.conformance._probe import main; main()"
 )
@@ -60,7 +62,7 @@ class Child:
 
     def __init__(self, module: str, attribute: str, before: Before) -> None:
         self._process = subprocess.Popen(  # noqa: S603 - this very interpreter
-            [sys.executable, "-P", "-c", _BOOT],
+            [sys.executable, "-c", _BOOT],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
