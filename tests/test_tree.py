@@ -30,6 +30,7 @@ FLOORS = (
     ("_schema", "_validator", "_repairs", "_plain", "_closed", "_spec", "_arguments", "_bounds"),
     (
         *("_hooks", "_context", "_steps", "_tool"),
+        *("_messages", "_runs", "_run_store", "_context_fit"),
         *("_entrypoints", "_settings_files", "_selection", "_discovery", "_loading"),
         *("_settings_structure", "_settings_keys", "_settings", "_trust"),
     ),
@@ -47,13 +48,16 @@ FLOORS = (
         "_running",
         "_seam",
     ),
-    ("_plugin_settings", "_session", "_host"),
-    ("toolseam", "testing", "cli", "__main__"),
+    (
+        *("_run_state", "_turns", "_loop", "_run_control"),
+        *("_plugin_settings", "_session", "_host"),
+    ),
+    ("toolseam", "providers", "testing", "cli", "__main__"),
 )
 PLACES = {
     room: (floor, place) for floor, rooms in enumerate(FLOORS) for place, room in enumerate(rooms)
 }
-SIDE_ROOMS = ("toolseam.guards", "toolseam.testing")
+SIDE_ROOMS = ("toolseam.guards", "toolseam.providers", "toolseam.testing")
 MOST_PUBLIC_NAMES = 36
 
 

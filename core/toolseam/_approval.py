@@ -39,6 +39,7 @@ class Preview:
     run_id: str
     position: int
     digest: str
+    round: int = 0
 
 
 @attrs.frozen
@@ -49,6 +50,7 @@ class Approval:
     actor: Actor
     run_id: str
     position: int
+    round: int = 0
 
 
 publish(globals(), "Approval")

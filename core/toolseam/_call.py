@@ -6,6 +6,8 @@ import functools
 from time import monotonic, perf_counter_ns
 from typing import TYPE_CHECKING, Any, cast
 
+import attrs
+
 from toolseam._context import ToolContext
 from toolseam._errors import ErrorCode
 from toolseam._policy import is_too_far
@@ -23,6 +25,19 @@ if TYPE_CHECKING:
     from toolseam._levels import Zone
     from toolseam._render import WireText
     from toolseam._result import ToolResult
+
+
+@attrs.frozen
+class Place:
+    """Where in a run a call stands: its round, its position in the turn, the provider's name.
+
+    `note` is a line that the provider is told before the answer.
+    """
+
+    round: int
+    position: int
+    alias: str | None = None
+    note: str = ""
 
 
 class Call:
@@ -45,7 +60,7 @@ class Call:
     value: Any = None
     repairs: tuple[str, ...] = ()
     deadline: float | None = None
-    for_wire = False
+    for_wire: bool | Place = False
     abandoned = False
     ran = False
     effect = "none"

@@ -19,17 +19,25 @@ if TYPE_CHECKING:
     from toolseam._result import ToolResult
 
 
-def preview(call: Call, *, run_id: str | None = None, position: int = 0) -> Preview:
+def preview(
+    call: Call, *, run_id: str | None = None, position: int = 0, round_number: int = 0
+) -> Preview:
     """Return what an approver sees of an admitted call, made under the owner's identity."""
     tool, arguments = cast("BoundTool", call.tool), cast("bytes", call.arguments)
     run = run_id or _run_of(call)
     failed, text = _said(call, tool)
     lines, cut = preview_lines(text)
     made_of = digest(
-        tool, arguments, lines, run_id=run, owner=call.conversation.actor, position=position
+        tool,
+        arguments,
+        lines,
+        run_id=run,
+        owner=call.conversation.actor,
+        round_number=round_number,
+        position=position,
     )
     shown = decode(arguments)
-    return Preview(tool.name, shown, lines, failed, cut, run, position, made_of)
+    return Preview(tool.name, shown, lines, failed, cut, run, position, made_of, round_number)
 
 
 def _run_of(call: Call) -> str:
@@ -71,7 +79,12 @@ def consent(call: Call) -> ToolResult | None:
     conversation = call.conversation
     if approval.run_id.partition(":")[0] != conversation.run_id:
         return _conflict("The approval was given in another run.", "other_run")
-    again = preview(call, run_id=approval.run_id, position=approval.position)
+    again = preview(
+        call,
+        run_id=approval.run_id,
+        position=approval.position,
+        round_number=approval.round,
+    )
     if again.digest != approval.digest:
         return _conflict("This is not the call that was approved; ask again.", "changed")
     if not conversation.state.approvals.take(approval):

@@ -78,6 +78,12 @@ class Conversation:
         """What the gate has to know of this conversation."""
         return Receiver(self.actor, self.zone, self.allowed, self.mark)
 
+    def another(self) -> Conversation:
+        """Return a run of its own in the same session: who broke the contract stays withdrawn."""
+        made = Conversation(self.state, actor=self.actor, zone=self.zone, tools=self.allowed)
+        made.withdrawn = self.withdrawn
+        return made
+
     def nested(self) -> Conversation:
         """Return the same conversation one call deeper: same actor, trace and withdrawals.
 

@@ -242,7 +242,7 @@ class Host:
         if actor.service or tool is None or not self._state.policy.decide(tool, receiver).allowed:
             message = f"{actor.name} may not approve {preview.tool}."
             raise ToolError(message, ErrorCode.PERMISSION_DENIED)
-        return Approval(preview.digest, actor, preview.run_id, preview.position)
+        return Approval(preview.digest, actor, preview.run_id, preview.position, preview.round)
 
     # -- looking -------------------------------------------------------------------------------
 

@@ -30,7 +30,7 @@ def run(call: Call, tool: BoundTool) -> ToolResult:
     if not tool.turn.acquire(timeout=call.conversation.state.timeout_s):
         return busy()
     try:
-        return _taking_turns(call, tool) or consent(call) or run_once(call, tool)
+        return _taking_turns(call, tool) or consent(call) or _intended(call) or run_once(call, tool)
     except BaseException as error:
         broken = as_broken(error)
         if broken is None:
@@ -53,7 +53,7 @@ async def arun(call: Call, tool: BoundTool) -> ToolResult:
         await asyncio.sleep(_TURN_S)
     try:
         refused = _taking_turns(call, tool) or await _aconsent(call)
-        return refused or await arun_once(call, tool)
+        return refused or _intended(call) or await arun_once(call, tool)
     except BaseException as error:
         broken = as_broken(error)
         if broken is None:
@@ -69,6 +69,11 @@ async def _aconsent(call: Call) -> ToolResult | None:
     seconds = call.conversation.state.timeout_s
     refused: ToolResult | None = await in_thread(call, lambda: consent(call), seconds)
     return refused
+
+
+def _intended(call: Call) -> ToolResult | None:
+    """Have the write's intent stored first; refuse the call where it cannot be."""
+    return call.conversation.state.store.intent(call)
 
 
 def _taking_turns(call: Call, tool: BoundTool) -> ToolResult | None:

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import asyncio
 from time import monotonic, perf_counter_ns
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 from toolseam._bounds import bound_result
-from toolseam._call import Call, Refused, begin
+from toolseam._call import Call, Place, Refused, begin
 from toolseam._levels import Zone
 from toolseam._outcome import busy, cancelled, result_of, rose, timed_out
 from toolseam._render import issue, render_tool_result
@@ -40,14 +40,14 @@ def perform(
     approval: Approval | None = None,
     timeout: float | None = None,
     *,
-    wire: bool = False,
+    wire: bool | Place = False,
 ) -> Call:
     """Make one call from synchronous code and return its finished attempt; see §5."""
     if timeout is not None:
         _refuse_uncounted(timeout)
     call = begin(conversation, name)
     if wire:
-        call.for_wire = True
+        call.for_wire = wire
     refused = _admit(call, name, arguments)
     if refused is not None:
         return _finish(call, refused)
@@ -73,14 +73,14 @@ async def aperform(  # noqa: C901, PLR0912 - in one piece: each coroutine more i
     approval: Approval | None = None,
     timeout: float | None = None,
     *,
-    wire: bool = False,
+    wire: bool | Place = False,
 ) -> Call:
     """Make one call from an event loop, which never blocks; the same rules as `perform`."""
     if timeout is not None:
         _refuse_uncounted(timeout)
     call = begin(conversation, name)
     if wire:
-        call.for_wire = True
+        call.for_wire = wire
     refused = _admit(call, name, arguments)
     if refused is not None:
         return _finish(call, refused)
@@ -143,6 +143,16 @@ def admitted_call(
     """Return a call that was taken as far as its approval, and the refusal that it met."""
     call = begin(conversation, name)
     return call, _admit(call, name, arguments)
+
+
+def answer(
+    conversation: Conversation, name: object, arguments: object, result: ToolResult, place: Place
+) -> Call:
+    """Leave the one step of a call that is answered without being made; it ran no plugin code."""
+    call = begin(conversation, name)
+    call.for_wire = place
+    refused = _admit(call, name, arguments)
+    return _finish(call, result if refused is None else refused)
 
 
 def _admit(call: Call, name: object, arguments: object) -> ToolResult | None:
@@ -268,7 +278,7 @@ def _finish(call: Call, result: ToolResult) -> Call:
             conversation.raise_mark(tool.data_class)
     call.result = result
     if call.for_wire:
-        call.wire, call.masked = _wire(conversation, result)
+        call.wire, call.masked = _wire(conversation, result, call.for_wire)
     call.value = None  # the trace keeps the text that was recorded, and no second copy
     call.ended = perf_counter_ns()
     trace = conversation.trace
@@ -278,9 +288,13 @@ def _finish(call: Call, result: ToolResult) -> Call:
     return call
 
 
-def _wire(conversation: Conversation, result: ToolResult) -> tuple[Any, int]:
+def _wire(
+    conversation: Conversation, result: ToolResult, place: Place | Literal[True]
+) -> tuple[Any, int]:
     """Issue the provider's text: rendered, and masked for every zone but `local` (§6)."""
     text = render_tool_result(result)
+    if place is not True and place.note:
+        text = bound(f"{place.note}\n{text}", conversation.state.limits.content_bytes)[0]
     if conversation.zone is Zone.LOCAL:
         return issue(text), 0
     from toolseam.guards import mask_secrets

@@ -2,24 +2,32 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING, Any, cast
 
 from toolseam._consent import preview as preview_of
 from toolseam._errors import publish
+from toolseam._loop import drive
 from toolseam._result import copy_error
+from toolseam._run_control import begin_run, events, in_own_loop, resume_run, waiting
 from toolseam._seam import admitted_call, aperform, perform
 from toolseam._steps import step
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import AsyncIterator, Iterable, Mapping
+    from typing import Unpack
 
     from toolseam._approval import Approval, Preview
     from toolseam._call import Call
     from toolseam._context import Actor
     from toolseam._conversation import Conversation
     from toolseam._levels import DataClass, Zone
+    from toolseam._messages import Message
     from toolseam._render import WireText
     from toolseam._result import ToolError, ToolResult
+    from toolseam._run_control import Providers, RunOptions
+    from toolseam._run_state import Event, RunState
+    from toolseam._runs import Decision, PendingCall, Run
     from toolseam._spec import ToolSpec
     from toolseam._steps import Live, Step
 
@@ -138,6 +146,94 @@ class Session:
         """Await a tool for a provider; else like `call_wire`."""
         call = await aperform(self._conversation, name, arguments, approval, timeout, wire=True)
         return _wire(call)
+
+    # -- runs ----------------------------------------------------------------------------------
+
+    def run(
+        self,
+        provider: Providers,
+        question: str | None = None,
+        *,
+        messages: Iterable[Message] | None = None,
+        **options: Unpack[RunOptions],
+    ) -> Run:
+        """Ask a provider until it has an answer, calling the tools that it asks for.
+
+        Args:
+            provider: who is asked; of several, the next one where one cannot be reached.
+            question: what the person asks.
+            messages: a whole conversation instead; it counts as `secret_adjacent` unless `mark`
+                says otherwise.
+            options: see `RunOptions`.
+
+        Returns:
+            The run, completed or waiting for people: `run.status`, `run.pending`.
+
+        Raises `RuntimeError` where an event loop runs, `TypeError` and `ValueError` for arguments
+        that fit no run.
+        """
+        return in_own_loop(
+            lambda: self.arun(provider, question, messages=messages, **options), "arun"
+        )
+
+    async def arun(
+        self,
+        provider: Providers,
+        question: str | None = None,
+        *,
+        messages: Iterable[Message] | None = None,
+        **options: Unpack[RunOptions],
+    ) -> Run:
+        """Await a run; else like `run`."""
+        return await drive(self._begun(provider, question, messages, options))
+
+    def astream(
+        self,
+        provider: Providers,
+        question: str | None = None,
+        *,
+        messages: Iterable[Message] | None = None,
+        **options: Unpack[RunOptions],
+    ) -> AsyncIterator[Event | Run]:
+        """Give steps, deltas and progress as they happen, and the run at the end.
+
+        Takes and raises what `run` does; who stops listening cancels the run.
+        """
+        return events(self._begun(provider, question, messages, options))
+
+    def resume(self, run_id: str, decisions: Iterable[Decision], provider: Providers) -> Run:
+        """Go on with a run that waits, in this process or another; its owner acts.
+
+        Args:
+            run_id: the run.
+            decisions: one for each call that needs approval.
+            provider: who is asked from now on, held to the run's mark.
+
+        Raises `RunError` where the run is not there, the decisions do not fit it, somebody may
+        not decide, or what was approved has changed; nothing has run then, and the run waits on.
+        """
+        return in_own_loop(lambda: self.aresume(run_id, decisions, provider), "aresume")
+
+    async def aresume(self, run_id: str, decisions: Iterable[Decision], provider: Providers) -> Run:
+        """Await the rest of a run; else like `resume`."""
+        run, decided = await asyncio.to_thread(
+            resume_run, self._conversation.state, run_id, decisions, provider
+        )
+        return await drive(run, decided)
+
+    def waiting(self, run_id: str) -> tuple[PendingCall, ...]:
+        """Return the calls of a run that waits; raises `RunError` `not_found`."""
+        return waiting(self._conversation.state, run_id)
+
+    def _begun(
+        self,
+        provider: Providers,
+        question: str | None,
+        messages: Iterable[Message] | None,
+        options: RunOptions,
+    ) -> RunState:
+        own = self._conversation.another()
+        return begin_run(own, provider, question, messages, **options)
 
     def preview(self, name: str, arguments: Arguments = None) -> Preview:
         """Return what an approver has to see of a call, made under this session's identity.

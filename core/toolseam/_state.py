@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from toolseam._approval import Used
+from toolseam._run_store import MemoryStore
 from toolseam._trace import LOGGER, Listeners
 from toolseam._watch import Watch
 from toolseam._workers import Workers
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from toolseam._judgement import Broken
     from toolseam._policy import Policy
     from toolseam._registry import Registry
+    from toolseam._run_store import RunStore
     from toolseam._wrappers import HostPlugins, Wrapper
 
 
@@ -41,6 +43,7 @@ class HostState:
         "_turn",
         "approvals",
         "epoch",
+        "four_eyes",
         "limits",
         "listeners",
         "plugins",
@@ -51,6 +54,7 @@ class HostState:
         "secrets",
         "settings_of",
         "stop_on_contract_error",
+        "store",
         "timeout_s",
         "violations",
         "watch",
@@ -90,6 +94,8 @@ class HostState:
         self.secrets = secrets
         self.stop_on_contract_error = stop_on_contract_error
         self.seam = seam
+        self.store: RunStore = MemoryStore()
+        self.four_eyes = False
         self.violations: list[Violation] = []
         self.withdrawn: set[int] = set()
         self.epoch = 0

@@ -46,6 +46,8 @@ class Step:
     duration_s: float
     notes: tuple[str, ...]
     reason: str | None
+    round: int = 0
+    position: int = 0
 
     @property
     def data(self) -> RunOnly[Any] | None:
@@ -86,12 +88,13 @@ def step(call: Call) -> Step:
     failure, tool = call.result.failure, call.tool
     run_id = call.conversation.run_id
     name = short(call.given_name)
+    place = None if isinstance(call.for_wire, bool) else call.for_wire
     return Step(
         id=f"{run_id}:{call.number}",
         kind="tool",
         run_id=run_id,
         tool=name if tool is None else tool.name,
-        alias=None if tool is None or name == tool.name else name,
+        alias=_alias(call, name),
         distribution="" if tool is None else tool.distribution,
         version="" if tool is None else tool.version,
         arguments=None if call.arguments is None else hold(call.arguments),
@@ -106,7 +109,16 @@ def step(call: Call) -> Step:
         duration_s=(call.ended - call.started) / 1e9,
         notes=call.notes,
         reason=call.reason,
+        round=0 if place is None else place.round,
+        position=0 if place is None else place.position,
     )
+
+
+def _alias(call: Call, name: str) -> str | None:
+    """Return the name under which the tool was called, if that is not its own."""
+    if not isinstance(call.for_wire, bool) and call.for_wire.alias is not None:
+        return short(call.for_wire.alias)
+    return None if call.tool is None or name == call.tool.name else name
 
 
 def step_json(found: Step) -> dict[str, Any]:

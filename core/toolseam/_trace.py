@@ -54,10 +54,17 @@ class RunTrace:
 
     __slots__ = ("_live", "calls", "listeners", "next_number", "run_id")
 
-    def __init__(self, listeners: Listeners, *, own: bool = False) -> None:
-        self.run_id = uuid.uuid4().hex
+    def __init__(
+        self,
+        listeners: Listeners,
+        *,
+        own: bool = False,
+        run_id: str | None = None,
+        first_number: int = 1,
+    ) -> None:
+        self.run_id = uuid.uuid4().hex if run_id is None else run_id
         self.listeners = listeners
-        self.next_number = itertools.count(1).__next__
+        self.next_number = itertools.count(first_number).__next__
         # The seam appends to it and tells the listeners itself: a frame a call less.
         self.calls: deque[Call] = deque(maxlen=_OWN_STEPS if own else None)
         self._live: deque[Live] = deque(maxlen=_OWN_STEPS)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from toolseam.testing._canaries import Canary, canary
 from toolseam.testing._checks import check_tool, parametrize_with_checks
 from toolseam.testing._harness import Harness, harness
+from toolseam.testing._scripted import ScriptedProvider
 from toolseam.testing._tap import Heard, breach, tap
 from toolseam.testing._targets import Target, TargetError, targets
 
@@ -18,6 +19,7 @@ __all__ = [
     "CheckResult",
     "Harness",
     "Heard",
+    "ScriptedProvider",
     "Target",
     "TargetError",
     "breach",

@@ -1,0 +1,320 @@
+"""The loop: a provider is asked, its calls are answered, until it has no more (policy-and-runs).
+
+One coroutine drives a run; the synchronous `session.run` gives it an event loop of its own.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import time
+from typing import TYPE_CHECKING, Any, cast
+
+from toolseam._context_fit import fit
+from toolseam._messages import (
+    AssistantMessage,
+    Delta,
+    Finish,
+    ProviderError,
+    ProviderFault,
+    Reply,
+    Request,
+    StreamingProvider,
+)
+from toolseam._policy import is_too_far
+from toolseam._run_state import dump, message_json
+from toolseam._runs import PendingCall, Run, RunError, RunStatus, RunStep, Termination, run_step
+from toolseam._text import short
+from toolseam._trace import LOGGER
+from toolseam._turns import answer_turn, scan
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from toolseam._messages import Provider
+    from toolseam._run_state import RunState
+    from toolseam._runs import Decision
+    from toolseam._spec import ToolSpec
+
+_FAILED = {
+    Termination.POLICY_DENIED,
+    Termination.APPROVAL_DENIED,
+    Termination.CONTRACT_ERROR,
+    Termination.PROVIDER_FAILED,
+}
+_TRUNCATED = {
+    Termination.MAX_ROUNDS,
+    Termination.BUDGET_EXHAUSTED,
+    Termination.CONTEXT_TRUNCATED,
+}
+
+
+async def drive(run: RunState, decided: Mapping[int, Decision] | None = None) -> Run:
+    """Take a run as far as it goes: to its end, or to people.
+
+    Args:
+        run: a fresh run, or one that waited.
+        decided: what people said of the turn that waits, by position.
+
+    Raises `asyncio.CancelledError` when the task is cancelled, after the run was ended as
+    `cancelled`.
+    """
+    try:
+        return await _drive(run, decided)
+    except (asyncio.CancelledError, KeyboardInterrupt):
+        _ended(run, Termination.CANCELLED)
+        raise
+
+
+async def _drive(run: RunState, decided: Mapping[int, Decision] | None) -> Run:
+    if run.turn:
+        waiting = await _answered(run, run.turn, decided or {})
+        if waiting is not None:
+            return waiting
+    while True:
+        stopped = _stopped(run)
+        if stopped is not None:
+            return _ended(run, stopped)
+        closing = run.round >= run.max_rounds
+        try:
+            reply = await _asked(run, closing=closing)
+        except _NoRoom:
+            return _ended(run, Termination.CONTEXT_TRUNCATED)
+        except ProviderError as error:
+            return _ended(run, Termination.PROVIDER_FAILED, fault=error.fault)
+        calls = () if closing else reply.calls
+        run.messages.append(AssistantMessage(reply.text, calls, reply.extra))
+        if not calls:
+            reason = Termination.MAX_ROUNDS if closing else Termination.COMPLETED
+            return _ended(run, reason, answer=reply.text)
+        run.cut_off = reply.finish is Finish.LENGTH
+        # The calls are looked at before any of them runs; some may have to wait for people.
+        seen = scan(run, calls)
+        if any(each.needs_approval for each in seen):
+            return _suspended(run, calls, seen)
+        waiting = await _answered(run, calls, {})
+        if waiting is not None:
+            return waiting
+
+
+async def _answered(run: RunState, turn: Any, decided: Mapping[int, Decision]) -> Run | None:  # noqa: ANN401
+    """Answer a turn; a run comes back if that ended it."""
+    run.messages += await answer_turn(run, turn, decided)
+    run.turn, run.pending = (), ()
+    conversation = run.conversation
+    if conversation.state.store.holds(run.id):
+        return _result(run, RunStatus.HELD, None)
+    if conversation.stopped:
+        return _ended(run, Termination.CONTRACT_ERROR)
+    denied = [each for each in decided.values() if each.verdict == "deny"]
+    if denied and run.stop_on_denial:
+        return _ended(run, Termination.APPROVAL_DENIED)
+    return None
+
+
+def _stopped(run: RunState) -> Termination | None:
+    """Return what forbids another request, before anything is sent."""
+    # Also what a resume, a fallback or the host's own messages bring is held to the mark.
+    if is_too_far(run.zone, run.conversation.mark):
+        return Termination.POLICY_DENIED
+    budget = run.budget
+    spent = budget.tokens is not None and run.usage.total_tokens >= budget.tokens
+    late = budget.seconds is not None and run.elapsed_s >= budget.seconds
+    return Termination.BUDGET_EXHAUSTED if spent or late else None
+
+
+class _NoRoom(Exception):
+    """The newest turn does not fit what the model can read."""
+
+
+async def _asked(run: RunState, *, closing: bool) -> Reply:
+    """Make one request, of the first provider of the chain that answers."""
+    messages, dropped = fit(run.messages, run.budget.context_tokens)
+    if messages is None:
+        raise _NoRoom
+    if dropped:
+        _note(run, "context", {"dropped_messages": dropped}, {}, 0.0)
+    tools = () if closing else _offered(run)
+    request = Request(tuple(messages), tools, run.max_output_tokens, run.options)
+    run.round += 1
+    failure: ProviderError | None = None
+    for number, provider in enumerate(run.providers):
+        _note_request(run, provider, request)
+        started = time.perf_counter()
+        try:
+            reply = await _complete(run, provider, request)
+        except ProviderError as error:
+            failure = error
+            last = number + 1 == len(run.providers)
+            _note_failure(run, provider, error.fault, time.perf_counter() - started)
+            if last or not error.fault.retriable:
+                raise
+            continue
+        run.usage = run.usage + reply.usage
+        _note_reply(run, provider, reply, time.perf_counter() - started)
+        return reply
+    raise cast("ProviderError", failure)
+
+
+def _offered(run: RunState) -> tuple[ToolSpec, ...]:
+    """Return what the gate lets through now, in this run's zone, by name."""
+    conversation = run.conversation
+    decide = conversation.state.policy.decide
+    receiver = conversation.receiver
+    return tuple(
+        tool.spec
+        for tool in conversation.state.registry.tools()
+        if decide(tool, receiver).allowed and not conversation.is_withdrawn(tool)
+    )
+
+
+async def _complete(run: RunState, provider: Provider, request: Request) -> Reply:
+    """Ask one provider; what it raises besides its own error is a failure without a text."""
+    try:
+        if isinstance(provider, StreamingProvider) and run.streaming:
+            return await _streamed(run, provider, request)
+        made = provider.complete(request)
+        reply = await made if inspect.isawaitable(made) else made
+    except (ProviderError, asyncio.CancelledError):
+        raise
+    except Exception as error:
+        LOGGER.error("provider %s raised %s", provider.name, short(type(error).__name__))
+        raise ProviderError("The provider failed.", ProviderFault.UNKNOWN) from error
+    return _checked(provider, reply)
+
+
+async def _streamed(run: RunState, provider: StreamingProvider, request: Request) -> Reply:
+    reply: object = None
+    async for piece in provider.stream(request):
+        if isinstance(piece, Delta):
+            run.emit(piece)
+        else:
+            reply = piece
+    return _checked(cast("Provider", provider), reply)
+
+
+def _checked(provider: Provider, reply: object) -> Reply:
+    if type(reply) is not Reply:
+        LOGGER.error("provider %s returned %s", provider.name, short(type(reply).__name__))
+        raise ProviderError("The provider returned no reply.", ProviderFault.UNKNOWN)
+    return reply
+
+
+# -- what the run leaves behind -------------------------------------------------------------------
+
+
+def _note(
+    run: RunState, kind: str, facts: Mapping[str, Any], content: object, seconds: float
+) -> RunStep:
+    """Leave a step that is no tool call, in the run and in its store, and show it."""
+    number = run.conversation.trace.next_number()
+    made = run_step(kind, run.id, number, run.round, seconds, facts, content)
+    run.steps.append(made)
+    run.conversation.state.store.note(made)
+    run.emit(made)
+    return made
+
+
+def _note_request(run: RunState, provider: Provider, request: Request) -> None:
+    new = run.messages[run.sent :]
+    run.sent = len(run.messages)
+    facts = {
+        "provider": short(provider.name),
+        "messages": len(request.messages),
+        "tools": len(request.tools),
+        "mark": run.conversation.mark.value,
+    }
+    _note(run, "request", facts, {"new_messages": [message_json(message) for message in new]}, 0.0)
+
+
+def _note_reply(run: RunState, provider: Provider, reply: Reply, seconds: float) -> None:
+    facts = {
+        "provider": short(provider.name),
+        "finish": reply.finish.value,
+        "input_tokens": reply.usage.input_tokens,
+        "output_tokens": reply.usage.output_tokens,
+        "calls": [short(str(call.name)) for call in reply.calls],
+    }
+    message = message_json(AssistantMessage(reply.text, reply.calls))
+    content = {"text": reply.text, "thinking": reply.thinking, "calls": message["calls"]}
+    _note(run, "llm", facts, content, seconds)
+
+
+def _note_failure(run: RunState, provider: Provider, fault: ProviderFault, seconds: float) -> None:
+    facts = {"provider": short(provider.name), "finish": "failed", "fault": fault.value}
+    _note(run, "llm", facts, {}, seconds)
+
+
+def note_decision(run: RunState, shown: PendingCall, decision: Decision) -> None:
+    """Leave the step of a person's decision, before anything of the turn runs."""
+    facts = {
+        "event": "decided",
+        "position": shown.position,
+        "tool": shown.tool,
+        "verdict": decision.verdict,
+        "decided_by": short(decision.actor.name),
+    }
+    edited = None if decision.arguments is None else dict(decision.arguments)
+    _note(run, "approval", facts, {"reason": decision.reason, "edited": edited}, 0.0)
+
+
+def _suspended(run: RunState, turn: Any, seen: tuple[PendingCall, ...]) -> Run:  # noqa: ANN401
+    """Keep the whole turn, and give it to people."""
+    run.turn, run.pending = turn, seen
+    for each in seen:
+        facts = {
+            "position": each.position,
+            "tool": each.tool,
+            "needs_approval": each.needs_approval,
+            "refused": each.refused,
+            "preview_failed": each.failed,
+            "preview_cut": each.cut,
+        }
+        content = {"arguments": each.arguments, "preview": list(each.lines)}
+        _note(run, "approval", {"event": "asked", **facts}, content, 0.0)
+    try:
+        run.conversation.state.store.suspend(run.id, dump(run))
+    except RunError:
+        # Nobody must wait for a decision that can never be given.
+        run.turn, run.pending = (), ()
+        return _ended(run, Termination.APPROVAL_DENIED)
+    return _result(run, RunStatus.WAITING_FOR_APPROVAL, None)
+
+
+def _ended(
+    run: RunState,
+    reason: Termination,
+    *,
+    answer: str = "",
+    fault: ProviderFault | None = None,
+) -> Run:
+    if reason is Termination.CANCELLED:
+        status = RunStatus.CANCELLED
+    else:
+        status = RunStatus.FAILED if reason in _FAILED else RunStatus.COMPLETED
+    ended = _result(run, status, reason, answer, fault)
+    run.conversation.state.store.end(ended)
+    return ended
+
+
+def _result(
+    run: RunState,
+    status: RunStatus,
+    reason: Termination | None,
+    answer: str = "",
+    fault: ProviderFault | None = None,
+) -> Run:
+    return Run(
+        run.id,
+        status,
+        reason,
+        answer,
+        reason in _TRUNCATED,
+        tuple(run.messages),
+        run.pending,
+        tuple(run.steps),
+        run.usage,
+        run.round,
+        run.conversation.mark,
+        fault,
+    )

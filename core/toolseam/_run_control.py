@@ -1,0 +1,249 @@
+"""Beginning runs and going on with them: who may decide, and what he decides about."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any, TypedDict, cast
+
+import attrs
+
+from toolseam._conversation import Conversation
+from toolseam._levels import DataClass, Zone
+from toolseam._loop import drive, note_decision
+from toolseam._messages import Message, Provider, SystemMessage, UserMessage
+from toolseam._policy import Receiver
+from toolseam._run_state import RunState, load, restore
+from toolseam._runs import DEFAULT_ROUNDS, MAX_ROUNDS, Budget, Decision, PendingCall, Run, RunError
+from toolseam._trace import RunTrace
+from toolseam._turns import pending
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Mapping, Sequence
+
+    from toolseam._context import Actor
+    from toolseam._run_state import Event, Kept
+    from toolseam._state import HostState
+
+    Providers = Provider | Sequence[Provider]
+
+
+def farthest(zone: Zone, providers: tuple[Provider, ...]) -> Zone:
+    """Return the least trusted of a session's zone and those that its providers declare."""
+    zones = [zone, *(Zone(found) for p in providers if (found := getattr(p, "zone", None)))]
+    return min(zones, key=lambda each: each.ceiling.rank)
+
+
+class RunOptions(TypedDict, total=False):
+    """How a run is asked; every key may be absent.
+
+    `instructions` is what the host tells the model first; `mark` the class of the messages that
+    are handed in; `max_rounds` 1 to 20, 5 by default; `budget` see `Budget`; `max_output_tokens`
+    and `options` go to the provider; `stop_on_denial` ends the run where a person refuses.
+    """
+
+    instructions: str | None
+    mark: DataClass | str | None
+    max_rounds: int
+    budget: Budget | None
+    max_output_tokens: int | None
+    options: Mapping[str, Any] | None
+    stop_on_denial: bool
+
+
+def begin_run(  # noqa: PLR0913 - each is one of the words that a run is asked with
+    conversation: Conversation,
+    providers: Providers,
+    question: str | None,
+    messages: Iterable[Message] | None,
+    *,
+    instructions: str | None = None,
+    mark: DataClass | str | None = None,
+    max_rounds: int = DEFAULT_ROUNDS,
+    budget: Budget | None = None,
+    max_output_tokens: int | None = None,
+    options: Mapping[str, Any] | None = None,
+    stop_on_denial: bool = False,
+) -> RunState:
+    """Return a fresh run; raises `ValueError` or `TypeError` for arguments that fit no run."""
+    if (question is None) == (messages is None):
+        raise TypeError("a run takes a question or messages, and not both")
+    if not 1 <= max_rounds <= MAX_ROUNDS:
+        raise ValueError(f"max_rounds: expected 1 to {MAX_ROUNDS}")
+    chain = _chain(providers)
+    said: list[Message] = [SystemMessage(instructions)] if instructions else []
+    if question is not None:
+        said.append(UserMessage(question))
+    else:
+        said += list(messages or ())
+        # What the host hands in without a word on it may hold anything.
+        given = DataClass.SECRET_ADJACENT if mark is None else DataClass(mark)
+        conversation.raise_mark(given)
+    zone = farthest(conversation.zone, chain)
+    conversation.zone = zone
+    run = RunState(
+        conversation,
+        chain,
+        zone,
+        said,
+        budget or Budget(),
+        max_rounds,
+        max_output_tokens,
+        dict(options or {}),
+        stop_on_denial=stop_on_denial,
+    )
+    actor = conversation.actor
+    facts: dict[str, object] = {
+        "actor": None if actor is None else actor.name,
+        "zone": zone.value,
+        "provider": ", ".join(provider.name for provider in chain),
+    }
+    conversation.state.store.begin(run.id, facts)
+    return run
+
+
+def _chain(providers: Providers) -> tuple[Provider, ...]:
+    found = providers if isinstance(providers, list | tuple) else (providers,)
+    chain = tuple(cast("Sequence[Provider]", found))
+    if not chain:
+        raise ValueError("a run needs a provider")
+    return chain
+
+
+def resume_run(
+    state: HostState, run_id: str, decisions: Iterable[Decision], providers: Providers
+) -> tuple[RunState, dict[int, Decision]]:
+    """Take a run that waits and hold what people said to the rules; nothing has run yet.
+
+    Raises `RunError`: `not_found` for no such run, `invalid_arguments` for decisions that do not
+    fit the turn, `permission_denied` for who may not decide, `conflict` for what has changed.
+    """
+    said = list(decisions)
+    kept = load(state.store.look(run_id))
+    run = _rebuilt(state, run_id, kept, _chain(providers))
+    decided = _decided(run, said)
+    state.store.claim(run_id)
+    run.conversation.raise_mark(kept.mark)
+    for position, decision in decided.items():
+        note_decision(run, run.pending[position], decision)
+    return run, decided
+
+
+def waiting(state: HostState, run_id: str) -> tuple[PendingCall, ...]:
+    """Return the calls of a run that waits, as they were shown; raises `RunError`."""
+    return load(state.store.look(run_id)).pending
+
+
+def _rebuilt(state: HostState, run_id: str, kept: Kept, chain: tuple[Provider, ...]) -> RunState:
+    facts = kept.facts
+    allowed = None if facts["tools"] is None else frozenset(facts["tools"])
+    conversation = Conversation(
+        state, actor=kept.owner, zone=farthest(kept.zone, chain), tools=allowed
+    )
+    trace = RunTrace(state.listeners, run_id=run_id, first_number=facts["next_number"] + 1)
+    conversation.trace = trace
+    conversation.mark = kept.mark
+    for name in facts["withdrawn"]:
+        tool = state.registry.get(name)
+        if tool is not None:
+            conversation.withdrawn.add(tool.key)
+    run = restore(kept, conversation, chain)
+    run.zone = conversation.zone
+    return run
+
+
+def _decided(run: RunState, said: list[Decision]) -> dict[int, Decision]:
+    """Hold decisions to the turn that waits, to who may decide, and to what was shown."""
+    asked = {each.position: each for each in run.pending if each.needs_approval}
+    decided = {decision.position: decision for decision in said}
+    if len(decided) < len(said) or not decided.keys() <= asked.keys():
+        raise RunError("The decisions do not fit the calls that wait.", "invalid_arguments")
+    if decided.keys() < asked.keys():
+        left = ", ".join(str(position) for position in sorted(asked.keys() - decided.keys()))
+        raise RunError(f"Every call that waits needs a decision: {left}.", "invalid_arguments")
+    return {
+        position: _held(run, asked[position], decision) for position, decision in decided.items()
+    }
+
+
+def _held(run: RunState, shown: PendingCall, decision: Decision) -> Decision:
+    if decision.verdict == "deny":
+        return decision
+    _refuse_stranger(run, shown, decision.actor)
+    if decision.digest != shown.digest:
+        raise RunError("This is not the call that waits; look at it again.", "conflict")
+    asked = run.turn[shown.position]
+    if decision.verdict == "edit":
+        return _edited(run, shown, decision)
+    again = pending(run, shown.position, asked)
+    if again.digest is not None and again.digest != shown.digest:
+        raise RunError("What the call would do has changed; look at it again.", "conflict")
+    return decision
+
+
+def _edited(run: RunState, shown: PendingCall, decision: Decision) -> Decision:
+    """Take edited arguments through §4 and the gate again, and approve what came of it."""
+    asked = attrs.evolve(run.turn[shown.position], arguments=dict(decision.arguments or {}))
+    again = pending(run, shown.position, asked)
+    if again.refused is not None:
+        raise RunError(f"The edited call would be refused: {again.refused}.", again.refused)
+    return attrs.evolve(decision, digest=again.digest, arguments=again.arguments)
+
+
+def _refuse_stranger(run: RunState, shown: PendingCall, actor: Actor) -> None:
+    state = run.conversation.state
+    tool = state.registry.get(shown.tool)
+    owner = run.conversation.actor
+    if state.four_eyes and owner is not None and actor.name == owner.name:
+        raise RunError("Somebody else has to approve (four_eyes).", "permission_denied")
+    allowed = tool is not None and state.policy.decide(tool, Receiver(actor, Zone.LOCAL)).allowed
+    if actor.service or not allowed:
+        raise RunError(f"{actor.name} may not approve {shown.tool}.", "permission_denied")
+
+
+# -- driving --------------------------------------------------------------------------------------
+
+
+def in_own_loop(make: Callable[[], Coroutine[Any, Any, Run]], instead: str) -> Run:
+    """Run the loop from synchronous code; raises `RuntimeError` where an event loop runs."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return asyncio.run(make())
+    raise RuntimeError(f"an event loop is running here: await {instead}() instead")
+
+
+async def events(
+    run: RunState, decided: Mapping[int, Decision] | None = None
+) -> AsyncIterator[Event | Run]:
+    """Give everything that happens as it happens, and the run at the end.
+
+    Who stops listening cancels the run.
+    """
+    queue: asyncio.Queue[Event | None] = asyncio.Queue()
+    run.emit = queue.put_nowait
+    run.streaming = True
+    remove = run.conversation.state.listeners.add(_live(run, queue, asyncio.get_running_loop()))
+    task = asyncio.create_task(drive(run, decided))
+    task.add_done_callback(lambda _: queue.put_nowait(None))
+    try:
+        while (event := await queue.get()) is not None:
+            yield event
+        yield task.result()
+    finally:
+        remove()
+        if not task.done():
+            task.cancel()
+            await asyncio.wait({task})
+
+
+def _live(
+    run: RunState, queue: asyncio.Queue[Any], loop: asyncio.AbstractEventLoop
+) -> Callable[[object], None]:
+    from toolseam._steps import Live
+
+    def listen(what: object) -> None:
+        # Tools report progress from their threads.
+        if isinstance(what, Live) and what.run_id == run.id:
+            loop.call_soon_threadsafe(queue.put_nowait, what)
+
+    return listen

@@ -1,0 +1,238 @@
+"""A run on its way: what the loop changes, and how it is kept while it waits.
+
+Artifacts, data and metadata are no members of it, so they cannot ride in what is kept.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Any, cast
+
+import attrs
+
+from toolseam._context import Actor
+from toolseam._jsontext import decode, encode
+from toolseam._levels import DataClass, Zone
+from toolseam._messages import (
+    AssistantMessage,
+    Message,
+    SystemMessage,
+    ToolCall,
+    ToolMessage,
+    Usage,
+    UserMessage,
+)
+from toolseam._render import issue
+from toolseam._runs import CONTENT_LIMIT, DEFAULT_ROUNDS, Budget, PendingCall, RunError, RunStep
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from toolseam._conversation import Conversation
+    from toolseam._messages import Delta, Provider
+    from toolseam._steps import Live, Step
+
+    Event = Step | RunStep | Live | Delta
+
+VERSION = 1
+
+
+def _silent(_: object) -> None:
+    """Tell nobody."""
+
+
+def _no_steps() -> list[Step | RunStep]:
+    return []
+
+
+@attrs.define(eq=False)
+class RunState:
+    """One run while the loop has it in hand.
+
+    `zone` is the farthest of session and provider; `turn` holds the calls that wait, `pending`
+    what people see of them; `last` and `repeats` count one call made again and again.
+    """
+
+    conversation: Conversation
+    providers: tuple[Provider, ...]
+    zone: Zone
+    messages: list[Message]
+    budget: Budget = attrs.field(factory=Budget)
+    max_rounds: int = DEFAULT_ROUNDS
+    max_output_tokens: int | None = None
+    options: Mapping[str, Any] = attrs.field(factory=dict[str, Any])
+    round: int = 0
+    calls: int = 0
+    usage: Usage = attrs.field(factory=Usage)
+    spent_s: float = 0.0
+    turn: tuple[ToolCall, ...] = ()
+    pending: tuple[PendingCall, ...] = ()
+    last: str = ""
+    repeats: int = 0
+    sent: int = 0
+    cut_off: bool = False
+    stop_on_denial: bool = False
+    streaming: bool = False
+    steps: list[Step | RunStep] = attrs.field(factory=_no_steps)
+    emit: Callable[[Event], None] = _silent
+    begun: float = attrs.field(factory=time.monotonic)
+
+    @property
+    def id(self) -> str:
+        """The run's id."""
+        return self.conversation.run_id
+
+    @property
+    def elapsed_s(self) -> float:
+        """Seconds that the run has been at work, over all its parts."""
+        return self.spent_s + time.monotonic() - self.begun
+
+
+def dump(run: RunState) -> bytes:
+    """Return a run that waits as JSON text: what a resume needs, and nothing of the run-only."""
+    conversation = run.conversation
+    actor = conversation.actor
+    facts = {
+        "version": VERSION,
+        "run": run.id,
+        "actor": None if actor is None else [actor.name, sorted(actor.roles), actor.service],
+        "zone": conversation.zone.value,
+        "run_zone": run.zone.value,
+        "tools": None if conversation.allowed is None else sorted(conversation.allowed),
+        "mark": conversation.mark.value,
+        "withdrawn": sorted(_withdrawn_names(conversation)),
+        "next_number": conversation.trace.next_number(),
+        "providers": [provider.name for provider in run.providers],
+        "messages": [message_json(message) for message in run.messages],
+        "budget": attrs.asdict(run.budget),
+        "max_rounds": run.max_rounds,
+        "max_output_tokens": run.max_output_tokens,
+        "options": dict(run.options),
+        "round": run.round,
+        "calls": run.calls,
+        "usage": [run.usage.input_tokens, run.usage.output_tokens],
+        "spent_s": run.elapsed_s,
+        "turn": [_call_json(call) for call in run.turn],
+        "pending": [attrs.asdict(each) for each in run.pending],
+        "last": run.last,
+        "repeats": run.repeats,
+        "sent": run.sent,
+        "cut_off": run.cut_off,
+        "stop_on_denial": run.stop_on_denial,
+    }
+    return encode(facts, limit=CONTENT_LIMIT)
+
+
+@attrs.frozen
+class Kept:
+    """A run as it was kept: its facts, and the members that its conversation is rebuilt of."""
+
+    facts: dict[str, Any]
+
+    @property
+    def owner(self) -> Actor | None:
+        """Who acts."""
+        found = self.facts["actor"]
+        return None if found is None else Actor(found[0], frozenset(found[1]), found[2])
+
+    @property
+    def zone(self) -> Zone:
+        """Where the session's receiver stands."""
+        return Zone(self.facts["zone"])
+
+    @property
+    def mark(self) -> DataClass:
+        """The highest class that was read."""
+        return DataClass(self.facts["mark"])
+
+    @property
+    def pending(self) -> tuple[PendingCall, ...]:
+        """The calls that wait."""
+        found: list[dict[str, Any]] = self.facts["pending"]
+        return tuple(
+            attrs.evolve(PendingCall(**each), lines=tuple(each["lines"])) for each in found
+        )
+
+
+def load(state: bytes) -> Kept:
+    """Read what `dump` wrote; raises `RunError` `conflict` for what is none of it."""
+    try:
+        facts = decode(state)
+    except ValueError:
+        facts = None
+    if not isinstance(facts, dict) or cast("dict[str, Any]", facts).get("version") != VERSION:
+        raise RunError("The state of this run cannot be read by this version.", "conflict")
+    return Kept(cast("dict[str, Any]", facts))
+
+
+def restore(kept: Kept, conversation: Conversation, providers: tuple[Provider, ...]) -> RunState:
+    """Return the run as it was when it began to wait."""
+    facts = kept.facts
+    return RunState(
+        conversation,
+        providers,
+        Zone(facts["run_zone"]),
+        [message_of(each) for each in facts["messages"]],
+        Budget(**facts["budget"]),
+        facts["max_rounds"],
+        facts["max_output_tokens"],
+        facts["options"],
+        facts["round"],
+        facts["calls"],
+        Usage(*facts["usage"]),
+        facts["spent_s"],
+        tuple(_call_of(each) for each in facts["turn"]),
+        kept.pending,
+        facts["last"],
+        facts["repeats"],
+        facts["sent"],
+        facts["cut_off"],
+        facts["stop_on_denial"],
+    )
+
+
+def _withdrawn_names(conversation: Conversation) -> set[str]:
+    tools = conversation.state.registry.loaded()
+    return {tool.name for tool in tools if tool.key in conversation.withdrawn}
+
+
+def message_json(message: Message) -> dict[str, Any]:
+    """Return a message as plain JSON."""
+    if isinstance(message, SystemMessage):
+        return {"role": "system", "text": message.text}
+    if isinstance(message, UserMessage):
+        return {"role": "user", "text": message.text}
+    if isinstance(message, AssistantMessage):
+        calls = [_call_json(call) for call in message.calls]
+        extra = dict(message.extra)
+        return {"role": "assistant", "text": message.text, "calls": calls, "extra": extra}
+    return {
+        "role": "tool",
+        "call": _call_json(message.call),
+        "text": str(message.text),
+        "is_error": message.is_error,
+    }
+
+
+def message_of(found: Mapping[str, Any]) -> Message:
+    """Return the message that `message_json` wrote."""
+    role = found["role"]
+    if role == "system":
+        return SystemMessage(found["text"])
+    if role == "user":
+        return UserMessage(found["text"])
+    if role == "assistant":
+        calls = tuple(_call_of(call) for call in found["calls"])
+        return AssistantMessage(found["text"], calls, found["extra"])
+    # What was kept is what the seam issued when the call was made.
+    return ToolMessage(_call_of(found["call"]), issue(found["text"]), found["is_error"])
+
+
+def _call_json(call: ToolCall) -> list[Any]:
+    arguments = call.arguments
+    given = arguments if arguments is None or isinstance(arguments, str) else dict(arguments)
+    return [call.name, given, call.id, call.alias]
+
+
+def _call_of(found: list[Any]) -> ToolCall:
+    return ToolCall(*found)

@@ -1,0 +1,41 @@
+"""What a provider plugin needs: the messages, the request and its reply, and how it may fail.
+
+A provider is given by the hook `toolseam_provider` of a plugin, or by host code. Its one method
+`complete(request)` may be async; `stream(request)` is optional.
+"""
+
+from toolseam._messages import (
+    AssistantMessage,
+    Delta,
+    Finish,
+    Message,
+    Provider,
+    ProviderError,
+    ProviderFault,
+    Reply,
+    Request,
+    StreamingProvider,
+    SystemMessage,
+    ToolCall,
+    ToolMessage,
+    Usage,
+    UserMessage,
+)
+
+__all__ = [
+    "AssistantMessage",
+    "Delta",
+    "Finish",
+    "Message",
+    "Provider",
+    "ProviderError",
+    "ProviderFault",
+    "Reply",
+    "Request",
+    "StreamingProvider",
+    "SystemMessage",
+    "ToolCall",
+    "ToolMessage",
+    "Usage",
+    "UserMessage",
+]
