@@ -69,8 +69,8 @@ def compose(changes: Changes) -> db.Answer:
     for change in changes.found:
         cells = [change.when, change.who, change.field, change.old, change.new]
         moment = f"{change.when or 'at an unknown time'} by {change.who or '(unknown)'}"
-        values = f": {change.old} → {change.new}" if change.old or change.new else ""
-        line = f"- {moment}: {change.field}{values}"
+        values = " ".join(filter(None, (change.old, "→", change.new)))
+        line = f"- {moment}: {change.field}{'' if values == '→' else f': {values}'}"
         if not page.take([line], cells, cells):
             break
     count = len(page.cells)
