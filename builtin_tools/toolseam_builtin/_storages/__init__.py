@@ -21,14 +21,14 @@ from toolseam_builtin._storages._facts import (
     read_facts,
 )
 from toolseam_builtin._storages._images import Image, read_image
-from toolseam_builtin._storages._missing import Comparison, Missing
+from toolseam_builtin._storages._missing import Comparison, Missing, MissingFile
 from toolseam_builtin._storages._model import Clock, Storage, no_file
 from toolseam_builtin._storages._names import human_size, mime_type, moment, shown_name
 from toolseam_builtin._storages._open import Storages, open_storages
 from toolseam_builtin._storages._places import State, states
-from toolseam_builtin._storages._pointing import Pointers, Pointing
+from toolseam_builtin._storages._pointing import Pointer, Pointers, Pointing
 from toolseam_builtin._storages._references import Reference, parse, plain, spellings, split
-from toolseam_builtin._storages._search import Found, Hit, Search
+from toolseam_builtin._storages._search import Found, Hit, Place, Search
 from toolseam_builtin._storages._stock import SECONDS, Stock, clock_of, take_stock
 from toolseam_builtin._storages._view import View, look_into
 
@@ -43,6 +43,9 @@ __all__ = [
     "Hit",
     "Image",
     "Missing",
+    "MissingFile",
+    "Place",
+    "Pointer",
     "Pointers",
     "Pointing",
     "Reference",

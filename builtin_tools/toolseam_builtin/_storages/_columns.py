@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 PATH_CHARACTERS = 1_000
 """The longest text that is taken for a path."""
 
-_SAID = 20
 _FILES = frozenset({
     "attachment", "audio", "avatar", "cover", "document", "download", "file", "filename",
     "filepath", "href", "icon", "image", "img", "logo", "media", "path", "photo", "picture",
@@ -175,9 +174,9 @@ def file_tables(
 
 def columns_said(sources: list[FileColumns]) -> str:
     """Return the columns as an answer names them, the first ones of many."""
-    names = [f"{source.table.title}.{name}" for source in sources for name in source.columns]
-    more = f" and {len(names) - _SAID} more" if len(names) > _SAID else ""
-    return db.one_line(", ".join(names[:_SAID])) + more
+    return db.listed(
+        f"{source.table.title}.{name}" for source in sources for name in source.columns
+    )
 
 
 def _named_tables(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import attrs
 
 from toolseam import ErrorCode, ToolError
-from toolseam.guards import FileLook
+from toolseam.guards import FileLook, mask_secrets
 from toolseam_builtin import _database as db
 from toolseam_builtin._page import one_line
 from toolseam_builtin._storages._columns import FileColumns, ShownRow, file_tables
@@ -114,5 +114,7 @@ def describing_rows(
 
 
 def _texts(storages: Storages, spelled: list[tuple[str, str]]) -> tuple[str, ...]:
+    """Return how rows may spell a file; what would be masked is never compared with a cell."""
     names = storages.names
-    return tuple(dict.fromkeys(text for pair in spelled for text in spellings(*pair, names)))
+    texts = dict.fromkeys(text for pair in spelled for text in spellings(*pair, names))
+    return tuple(text for text in texts if mask_secrets(text)[1] == 0)

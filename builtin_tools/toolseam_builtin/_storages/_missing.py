@@ -68,10 +68,10 @@ class Comparison:
     def run(self, database: db.Database, workspace: Workspace) -> Missing:
         """Compare every row of the file tables, as far as the time allows."""
         sources, warnings = file_tables(database, workspace)
-        missing = Missing(sources, warnings)
+        missing = Missing(sources, [*self.storages.unopened(), *warnings])
         for source in sources:
             left = self.clock.end - time.monotonic()
-            if left <= 0 or not self._table(database, source, missing, left):
+            if self.clock.over() or not self._table(database, source, missing, left):
                 missing.stopped.append(source.table.title)
         return missing
 

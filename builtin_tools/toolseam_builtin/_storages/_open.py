@@ -45,10 +45,19 @@ class Storages:
     names: tuple[str, ...]
     faults: dict[str, ToolError]
 
+    def unopened(self) -> list[str]:
+        """Return why storages are not open, for the warnings of an answer."""
+        return [failure.message for failure in self.faults.values()]
+
     def named(self, name: str | None) -> str | None:
-        """Return a storage's name as it was given; `ToolError` `not_found` if none has it."""
+        """Return a storage's name as it was given.
+
+        Raises `ToolError` `not_found` for a name that no storage has, or why it is not open.
+        """
         if name is not None and name not in self.names:
             raise _no_storage(self.names)
+        if name in self.faults:
+            raise self.faults[name]
         return name
 
     def choose(self, folder: str, name: str | None) -> tuple[Storage, str]:
@@ -89,24 +98,16 @@ class Storages:
 
 
 @contextmanager
-def open_storages(workspace: Workspace, name: str | None = None) -> Generator[Storages]:
+def open_storages(workspace: Workspace) -> Generator[Storages]:
     """Open the storages of a workspace that can be opened, and close them afterwards.
 
-    Args:
-        workspace: names the storages.
-        name: only this one.
-
-    Raises `ToolError`: `not_found` for a name that no storage has; `unavailable` where the one
-    asked for, or none of them, can be opened.
+    Raises `ToolError` `unavailable` where none of them can be opened.
     """
     opened: list[Storage] = []
     faults: dict[str, ToolError] = {}
     known = places(workspace)
-    chosen = known if name is None else [place for place in known if place.name == name]
-    if not chosen:
-        raise _no_storage([place.name for place in known])
     try:
-        for place in chosen:
+        for place in known:
             try:
                 opened.append(_opened(workspace, place))
             except ToolError as failure:

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 import attrs
 
-from toolseam import ErrorCode, ToolError
 from toolseam_builtin import _database as db
 from toolseam_builtin._database._model import Excerpt
 from toolseam_builtin._storages._columns import FileColumns, FileRow, file_tables
@@ -101,15 +100,8 @@ class Pointing:
         via = row.shown().record
         for own, table, column in _links(database, row.source.table):
             value = _scalar(row.cells.get(own))
-            if value is None:
-                continue
-            try:
-                related = database.table(table)
-            except ToolError as failure:
-                if failure.code is ErrorCode.TIMEOUT:
-                    raise
-                continue
-            if _usable(related, column):
+            related = None if value is None else database.table(table)
+            if related is not None and _usable(related, column):
                 self._related(database, workspace, pointers, (related, column, value, via))
 
     def _related(

@@ -58,6 +58,9 @@ class RemoteStorage:
                 yield step.name
             elif len(below) < _DEPTH:
                 below.append(self._steps(step.name))
+            else:
+                message = f"The storage {self.name} has folders nested deeper than {_DEPTH}."
+                raise ToolError(message, ErrorCode.UNAVAILABLE)
         self._walked = True
 
     def look(self, path: str) -> FileLook:
@@ -135,6 +138,8 @@ class RemoteStorage:
 
     def _stored(self, wanted: str) -> str | None:
         """Give the stored name that alone is equal in Unicode NFC, segment by segment."""
+        if wanted.isascii():
+            return None
         found = ""
         for segment in wanted.split("/"):
             try:

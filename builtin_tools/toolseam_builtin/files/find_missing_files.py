@@ -81,7 +81,7 @@ def compose(missing: Missing, arguments: Arguments) -> db.Answer:
         )
     warnings = list(missing.warnings)
     if missing.stopped:
-        tables = db.one_line(", ".join(missing.stopped))
+        tables = db.listed(missing.stopped)
         warnings.append(f"the time limit ended the search; not read to their end: {tables}")
     if any(not source.named for source in missing.sources):
         warnings.append(
@@ -119,4 +119,5 @@ def _heading(missing: Missing, arguments: Arguments, count: int) -> str:
     plural = "" if missing.total == 1 else "s"
     first = arguments.offset + 1
     shown = f"shown {first:,} to {arguments.offset + count:,}" if count else "none shown"
-    return f"{missing.total:,} reference{plural} to missing files{where}, {shown}; {looked}."
+    least = "At least " if missing.stopped else ""
+    return f"{least}{missing.total:,} reference{plural} to missing files{where}, {shown}; {looked}."

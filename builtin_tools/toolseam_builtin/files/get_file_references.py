@@ -75,7 +75,7 @@ def compose(target: Target, pointers: Pointers, offset: int) -> db.Answer:
         notes.append("What belongs to the rows was followed for the first 20 alone.")
     warnings = list(pointers.warnings)
     if pointers.stopped:
-        tables = ", ".join(pointers.stopped)
+        tables = db.listed(pointers.stopped)
         warnings.append(f"a limit ended the search; not read to their end: {tables}")
     data: dict[str, object] = {
         "file": target.file,

@@ -60,9 +60,10 @@ def execute(arguments: Arguments, context: ToolContext) -> ToolResult:
 
     if not arguments.query.strip():
         raise ToolError("The query is blank.", ErrorCode.INVALID_ARGUMENTS)
-    clock, found = st.clock_of(context), st.Found()
+    clock = st.clock_of(context)
     with st.open_storages(context.settings) as storages:
         storage = storages.named(arguments.storage)
+        found = st.Found(warnings=storages.unopened() if storage is None else [])
         stock = st.take_stock(storages, clock)
         search = st.Search(storages, stock, clock, arguments.query, storage)
         search.names(found)
@@ -114,7 +115,7 @@ def compose(found: Found, hits: list[Hit], files: int, arguments: Arguments) -> 
     notes = ["A longer query, or `storage`, finds fewer."] if count < total else []
     warnings = list(found.warnings)
     if found.stopped:
-        warnings.append(f"not looked at to the end: {', '.join(found.stopped)}")
+        warnings.append(f"not looked at to the end: {db.listed(found.stopped)}")
     data: dict[str, object] = {
         "total": total,
         "complete": not found.stopped,

@@ -299,7 +299,10 @@ class PathGuard:
         found = self.root
         for segment in path.relative_to(self.root).parts:
             exact = found / segment
-            if not os.path.lexists(exact) and _real(found).is_relative_to(self.root):
+            # A folder is not listed for an ASCII name: nobody writes the three signs (the Kelvin
+            # sign is one) that are equal to an ASCII letter in NFC.
+            odd = not segment.isascii() and not os.path.lexists(exact)
+            if odd and _real(found).is_relative_to(self.root):
                 wanted = unicodedata.normalize("NFC", segment)
                 equal = [n for n in _listed(found) if unicodedata.normalize("NFC", n) == wanted]
                 exact = found / equal[0] if len(equal) == 1 else exact

@@ -186,3 +186,24 @@ def test_a_second_name_of_a_file_has_no_size(tmp_path: Path) -> None:
     result = ask(browse_folder, Workspace(folder=tmp_path))
 
     assert "- one (application/octet-stream, size unknown)" in result.content
+
+
+@pytest.mark.parametrize("kind", ["folder", "file"])
+def test_a_page_that_is_full_goes_on_where_it_ended(tmp_path: Path, kind: str) -> None:
+    """Names that take much room make pages shorter than 100, and none is lost."""
+    for number in range(90):
+        path = tmp_path / (f"{number:03}" + "\x01" * 200)
+        if kind == "folder":
+            path.mkdir()
+        else:
+            path.touch()
+    offset: object = 0
+    seen: list[str] = []
+
+    while offset is not None:
+        result = ask(browse_folder, Workspace(folder=tmp_path), offset=offset)
+        seen += names(result)
+        offset = result.data["next_offset"]  # type: ignore[index]
+        assert result.artifacts[0].type == "tree"
+
+    assert [name[:3] for name in seen] == [f"{number:03}" for number in range(90)]

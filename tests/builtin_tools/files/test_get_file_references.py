@@ -19,6 +19,7 @@ create table picture (id integer primary key, path text, title text,
   page_id integer references page (id));
 insert into picture values (1, 'sub/boat.jpg', 'Boat', 2), (2, 'media:sub/boat.jpg', 'Twin', null),
   (3, 'old:sub/boat.jpg', 'Elsewhere', null), (4, 'boat.jpg', 'Another', null);
+create view pictures as select id, path, title from picture;
 create table slide (id integer primary key, name text, picture_id integer references picture (id));
 insert into slide values (7, 'First', 1), (8, 'Second', 4)
 """
@@ -193,3 +194,25 @@ def test_what_is_no_file_inside_is_refused(tmp_path: Path, file: str, code: Erro
 
     assert failure is not None
     assert failure.code == code
+
+
+def test_a_key_that_is_text_is_followed_and_one_that_is_no_key_is_not(tmp_path: Path) -> None:
+    """Rows are linked by keys of text and numbers, not by fractions, nulls or sensitive columns."""
+    script = """
+    create table album (slug text primary key, size real unique, note text);
+    insert into album values ('sea', 1.5, 'x');
+    create table picture (id integer primary key, path text, album text references album (slug),
+      size real references album (size), other text references album (slug),
+      token text references album (slug));
+    insert into picture values (1, 'a.txt', 'sea', 1.5, null, 'sea')
+    """
+    workspace = sqlite_workspace(tmp_path, script)
+    (tmp_path / "a.txt").touch()
+
+    result = ask(get_file_references, workspace, file="a.txt")
+
+    assert result.data is not None
+    assert [row[:3] for row in result.data["rows"]] == [
+        ["picture:1", "path", "a.txt"],
+        ["album:sea", "slug", "sea"],
+    ]

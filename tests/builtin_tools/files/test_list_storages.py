@@ -67,3 +67,16 @@ def test_a_storage_that_cannot_be_opened_says_why_and_not_where(
     assert "cannot be opened" in result.data["rows"][0][2]
     assert said in result.content
     assert not any(secret in everything(result) for secret in ("Canary", "Aster-9", "Tulip-77"))
+
+
+def test_a_full_answer_says_how_many_are_shown(tmp_path: Path) -> None:
+    """Very many storages are cut in sight."""
+    storages = {f"{number:03}{'x' * 200}": "." for number in range(400)}
+
+    result = ask(list_storages, Workspace(folder=tmp_path, storages=storages))
+
+    assert result.data is not None
+    shown = len(result.data["rows"])
+    assert result.content.startswith("400 storages.")
+    assert f"Shown are the first {shown:,}; the answer is full." in result.content
+    assert shown < 400

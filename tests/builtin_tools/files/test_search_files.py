@@ -9,6 +9,7 @@ from toolseam import ErrorCode
 from toolseam_builtin.files import search_files
 from toolseam_builtin.workspace import TableSettings, Workspace
 
+TOKEN = "ghp_" + "b7" * 18
 SCRIPT = """
 create table picture (id integer primary key, path text, title text, alt text, api_token text);
 insert into picture values
@@ -23,7 +24,7 @@ insert into picture values
 def gallery(folder: Path, **settings: Any) -> Workspace:
     """Make pictures and the table that describes them."""
     (folder / "media" / "sub").mkdir(parents=True)
-    for name in ("sub/boat.jpg", "plan.pdf", "Harbour.svg", ".harbour"):
+    for name in ("sub/boat.jpg", "plan.pdf", "Harbour.svg", ".harbour", f"{TOKEN}.notes.txt"):
         (folder / "media" / name).write_bytes(b"12")
     tables = {"picture": TableSettings(files=("path",), alternative_text="alt")}
     return sqlite_workspace(folder, SCRIPT, storages={"media": "media"}, tables=tables, **settings)
@@ -40,7 +41,7 @@ def test_text_table_and_data_say_the_same(tmp_path: Path) -> None:
     result = ask(search_files, gallery(tmp_path), query="harbour")
 
     assert result.content.splitlines() == [
-        "3 files for 'harbour', 3 shown; 3 files looked at, titles and texts beside picture.path.",
+        "3 files for 'harbour', 3 shown; 4 files looked at, titles and texts beside picture.path.",
         "- media:Harbour.svg (image/svg+xml, 2 B)",
         "- media:sub/boat.jpg (image/jpeg, 2 B)",
         "  picture:1 The harbour",
@@ -72,6 +73,9 @@ def test_text_table_and_data_say_the_same(tmp_path: Path) -> None:
         ("Aster", []),
         ("elsewhere", []),
         ("ghp_a", []),
+        ("aaaaa", []),
+        ("b7b7", []),
+        ("notes", ["media:[masked].notes.txt"]),
     ],
 )
 def test_what_is_shown_is_what_is_searched(tmp_path: Path, query: str, found: list[str]) -> None:
@@ -159,6 +163,6 @@ def test_nothing_found_says_what_was_looked_at(tmp_path: Path) -> None:
     result = ask(search_files, gallery(tmp_path), query="zebra")
 
     assert result.content == (
-        "No file for 'zebra'; 3 files looked at, titles and texts beside picture.path."
+        "No file for 'zebra'; 4 files looked at, titles and texts beside picture.path."
     )
     assert "Aster-9" not in everything(result)

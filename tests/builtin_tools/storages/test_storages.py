@@ -167,6 +167,8 @@ class Broken:
 
     def ls(self, path: str, detail: bool) -> list[dict[str, Any]]:
         """List a folder as object stores do, itself included."""
+        if path != "base":
+            raise self.error
         return [
             {"name": "base", "type": "directory"},
             {"name": "base/link", "type": "link"},
@@ -204,6 +206,47 @@ def test_a_listing_of_an_object_store_holds_its_files_alone() -> None:
 
     assert (listed.folders, listed.files, listed.left_out) == ((), ("a",), 1)
     assert (storage.look("").modified, storage.look("a").size) == (5.5, 0)
+
+
+def test_folders_nested_too_deep_end_a_walk() -> None:
+    """A server whose folders have no end is given up, and what was seen is kept."""
+    memory = fsspec.filesystem("memory")
+    memory.pipe("/deep/a", b"x")
+    memory.pipe(f"/deep/{'/'.join('d' * 70)}/x", b"x")
+    storages = room.Storages((RemoteStorage("s", memory, "/deep"),), ("s",), {})
+
+    stock = room.take_stock(storages, NEVER)
+
+    assert list(stock.files["s"]) == ["a"]
+    assert stock.unseen == {"s": "The storage s has folders nested deeper than 64."}
+    storages.opened[0].close()
+    memory.rm("/deep", recursive=True)
+
+
+def test_a_refusal_on_the_way_is_no_reason_to_go_on() -> None:
+    """A walk that is refused for another reason than a failing server refuses the call."""
+    refused = failing(ErrorCode.PERMISSION_DENIED)
+    far = SimpleNamespace(name="far", walk=lambda: refused)
+
+    with pytest.raises(ToolError) as caught:
+        room.take_stock(room.Storages((far,), ("far",), {}), NEVER)  # type: ignore[arg-type]
+    assert caught.value.code == ErrorCode.PERMISSION_DENIED
+
+
+def test_an_ambiguous_or_unlistable_name_is_not_found() -> None:
+    """Of two stored names equal in NFC a third form finds neither, and a failing listing none."""
+    memory = fsspec.filesystem("memory")
+    for name in ("ệ", unicodedata.normalize("NFD", "ệ")):
+        memory.pipe(f"/twice/{name}", b"x")
+
+    for storage in (
+        RemoteStorage("s", memory, "/twice"),
+        RemoteStorage("s", Broken(FileNotFoundError()), "nowhere"),
+    ):
+        with pytest.raises(ToolError) as caught:
+            storage.look("ê\u0323")
+        assert caught.value.code == ErrorCode.NOT_FOUND
+    memory.rm("/twice", recursive=True)
 
 
 def test_a_broken_archive_is_unavailable(tmp_path: Path) -> None:
@@ -330,10 +373,10 @@ def test_a_storage_that_fails_on_the_way_is_not_seen_whole() -> None:
     assert (list(stock.files["far"]), stock.unseen) == (["a"], {"far": "The storage far failed."})
 
 
-def failing() -> Iterator[str]:
+def failing(code: ErrorCode = ErrorCode.UNAVAILABLE) -> Iterator[str]:
     """Give one name, then fail as a remote storage does."""
     yield "a"
-    raise ToolError("The storage far failed.", ErrorCode.UNAVAILABLE)
+    raise ToolError("The storage far failed.", code)
 
 
 @pytest.mark.parametrize(
