@@ -39,7 +39,7 @@ def main(options: Namespace) -> int:
     from toolseam import Host, ToolError
 
     with Host.load() as host:
-        workspace = _workspace(host)
+        workspace = workspace_of(host)
         if workspace is None:
             complain(f"{_TOOL} is not loaded here, so there is nothing that an index is for")
             return 1
@@ -51,8 +51,8 @@ def main(options: Namespace) -> int:
             return 1
 
 
-def _workspace(host: Host) -> Workspace | None:
-    """Return the settings that the tool would get."""
+def workspace_of(host: Host) -> Workspace | None:
+    """Return the settings that the tools which look into the index get; None without them."""
     tool = host.tool(_TOOL)
     if tool is None:
         return None

@@ -22,10 +22,11 @@ from toolseam._trust import trust_workspace
 from toolseam.cli._demo._questions import QUESTIONS, SITE, VARIABLE
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterator
+    from collections.abc import Generator, Iterator, Mapping
 
     from toolseam import Session, Step
 
+_ADDRESS = "postgresql://site:made-up-Hq72@db.museum.example/site"
 _ADMIN = Actor("ada", {"admin"})
 _OPERATOR = """\
 zone = "local"
@@ -81,7 +82,7 @@ def everything(folder: Path) -> Generator[Everything]:
     """Open a host in the demo's workspace that offers every builtin to one admin."""
     with (
         tempfile.TemporaryDirectory(prefix="toolseam-operator-") as own,
-        _variable(),
+        _variables({VARIABLE: _ADDRESS, "XDG_STATE_HOME": own}),
         _served() as port,
     ):
         config = Path(own) / "config.toml"
@@ -90,6 +91,7 @@ def everything(folder: Path) -> Generator[Everything]:
         config.write_text(_OPERATOR.format(enabled=enabled, port=port), encoding="utf-8")
         trust_workspace(folder, config=config)
         with Host.load(folder, operator_file=config) as host:
+            _build_index(host)
             session = host.session(actor=_ADMIN, zone=Zone.LOCAL)
             yield Everything(host, session, f"http://127.0.0.1:{port}")
 
@@ -102,15 +104,26 @@ def questions() -> Iterator[tuple[str, str]]:
 
 
 @contextmanager
-def _variable() -> Generator[None]:
-    before = os.environ.get(VARIABLE)
-    os.environ[VARIABLE] = "postgresql://site:made-up-Hq72@db.museum.example/site"
+def _variables(made_up: Mapping[str, str]) -> Generator[None]:
+    """Set variables of the environment; the state folder is one that goes with the demo."""
+    before = {name: os.environ.get(name) for name in made_up}
+    os.environ.update(made_up)
     try:
         yield
     finally:
-        os.environ.pop(VARIABLE)
-        if before is not None:
-            os.environ[VARIABLE] = before
+        for name, value in before.items():
+            os.environ.pop(name)
+            if value is not None:
+                os.environ[name] = value
+
+
+def _build_index(host: Host) -> None:
+    from toolseam.cli._index import workspace_of
+    from toolseam_builtin._index import build_index
+
+    workspace = workspace_of(host)
+    if workspace is not None:
+        build_index(workspace)
 
 
 class _Site(BaseHTTPRequestHandler):
