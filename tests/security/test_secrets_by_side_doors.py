@@ -339,8 +339,8 @@ def test_tables_of_people_sound_as_if_they_were_not_there(tmp_path: Path, tool: 
             assert everything(denied) == everything(never).replace("nope", asked)
 
 
-def test_a_secret_in_plain_text_is_masked_for_every_zone_but_local(tmp_path: Path) -> None:
-    """A cell that holds an address with its password goes to no provider that is not local."""
+def test_a_secret_in_plain_text_goes_to_no_zone(tmp_path: Path) -> None:
+    """A cell that holds an address with its password shows none of it, on this machine neither."""
     secret = canary()
     script = f"create table note (id integer primary key, title text);\
         insert into note values (1, 'see https://app:{secret.text}@host/x')"
@@ -349,14 +349,12 @@ def test_a_secret_in_plain_text_is_masked_for_every_zone_but_local(tmp_path: Pat
     operator.write_text('[tables]\nallow = ["note"]\n')
 
     with Host.load(tmp_path, operator_file=operator) as host:
-        texts = {
-            zone: host.session(actor=ADMIN, zone=zone).call_wire("read_records", {"table": "note"})
-            for zone in Zone
-        }
-
-    for zone, (text, step) in texts.items():
-        assert step.status == "ok"
-        assert secret.is_in(text) == (zone is Zone.LOCAL)
+        for zone in Zone:
+            session = host.session(actor=ADMIN, zone=zone)
+            text, step = session.call_wire("read_records", {"table": "note"})
+            assert step.status == "ok"
+            assert "[masked]@host/x" in text
+            assert not secret.is_in(text)
 
 
 def test_a_link_that_flips_while_it_is_read_gives_nothing(tmp_path: Path) -> None:
