@@ -7,7 +7,7 @@ import attrs
 from toolseam import ErrorCode, ToolError
 from toolseam_builtin._database._asking import columns_of, scalar
 from toolseam_builtin._database._cells import show
-from toolseam_builtin._database._model import Column, Query, Scalar
+from toolseam_builtin._database._model import Cell, Column, Query, Scalar
 from toolseam_builtin._database._parents import parent_columns
 from toolseam_builtin._database._writing._faults import conflict
 from toolseam_builtin._database._writing._model import Change, Equalities
@@ -61,15 +61,20 @@ def order_of(found: Target, *, needs_parent: bool) -> Order:
     return Order(found, parent, target, optional_column(found, "position"))
 
 
-def refuse_cycle(order: Order, record: Record, above: Record) -> None:
+def refuse_cycle(found: Target, columns: tuple[str, str], record: Record, above: Record) -> None:
     """Refuse a parent that is the record itself or lies below it.
+
+    Args:
+        found: the table.
+        columns: the one that refers to the parent, and the one that it refers to.
+        record: what is to move.
+        above: what would be its parent.
 
     Raises `ToolError` `conflict`, with the reason `cycle`.
     """
-    if order.parent is None or order.target is None:
-        return
-    own, seen = record.cells[order.target], set[str]()
-    value, title = scalar(above.cells[order.target]), order.found.table.title
+    parent, target = columns
+    own, seen = record.cells[target], set[str]()
+    value, title = scalar(above.cells[target]), found.table.title
     while value is not None:
         if not differs(own, value):
             raise conflict(
@@ -78,8 +83,7 @@ def refuse_cycle(order: Order, record: Record, above: Record) -> None:
         if str(value) in seen or len(seen) >= _LEVELS:
             raise conflict(f"The parents of {title}:{above.key} come to no end.", "cycle")
         seen.add(str(value))
-        query = Query(order.found.table, (order.parent.name,), ((order.target, value),), limit=1)
-        rows = order.found.database.rows(query)
+        rows = found.database.rows(Query(found.table, (parent,), ((target, value),), limit=1))
         value = scalar(rows[0][0]) if rows else None
 
 
@@ -108,22 +112,13 @@ def behind(order: Order, after: str | int, parent: Scalar, own: Record | None) -
         raise ToolError("A record does not stand behind itself.", ErrorCode.INVALID_ARGUMENTS)
     if order.parent is not None and differs(anchor.cells[order.parent.name], parent):
         raise ToolError(f"{title} has another parent.", ErrorCode.INVALID_ARGUMENTS)
-    every = siblings(order, parent)
-    if every is None:
-        raise conflict(f"{title} has more than {_SIBLINGS:,} siblings.")
+    every = _siblings(order, column, parent)
     index = next(i for i, one in enumerate(every) if one.key == anchor.key)
     following = every[index + 1 :]
     if own is not None and following and following[0].key == own.key:
         return None
-    value = last = every[index].place + 1
-    moved: list[tuple[Sibling, int]] = []
-    for one in following:
-        if own is not None and one.key == own.key:
-            continue
-        if one.place > last:
-            break
-        last = last + 1
-        moved.append((one, last))
+    value = every[index].place + 1
+    moved = _giving_way(following, value, own)
     if len(moved) > _SHIFTS:
         raise conflict(
             f"{len(moved):,} siblings would have to give way, more than {_SHIFTS}: their positions"
@@ -137,31 +132,59 @@ def behind(order: Order, after: str | int, parent: Scalar, own: Record | None) -
 
 
 def at_the_end(order: Order, parent: Scalar) -> Place | None:
-    """Return the place behind all siblings, `None` where nothing orders them or they are many."""
-    every = None if order.position is None else siblings(order, parent)
-    return None if every is None else Place(max((one.place for one in every), default=0) + 1)
-
-
-def siblings(order: Order, parent: Scalar) -> list[Sibling] | None:
-    """Return the records below a parent in their order, `None` if there are too many."""
-    table, column = order.found.table, order.position
+    """Return the place behind all siblings, `None` where nothing orders them."""
+    column, table = order.position, order.found.table
     if column is None:
         return None
-    keys = columns_of(table, table.key())
-    where = () if order.parent is None else ((order.parent.name, parent),)
     names = (*table.key(), column.name)
-    rows = order.found.database.rows(Query(table, names, where, limit=_SIBLINGS + 1))
+    query = Query(table, names, _below(order, parent), limit=1, newest=column.name)
+    rows = order.found.database.rows(query)
+    return Place(max((_sibling(order, row).place for row in rows), default=0) + 1)
+
+
+def _siblings(order: Order, column: Column, parent: Scalar) -> list[Sibling]:
+    """Return the records below a parent in their order."""
+    table = order.found.table
+    names = (*table.key(), column.name)
+    rows = order.found.database.rows(
+        Query(table, names, _below(order, parent), limit=_SIBLINGS + 1)
+    )
     if len(rows) > _SIBLINGS:
-        return None
-    found: list[Sibling] = []
-    for row in rows:
-        cell, cells = row[-1], row[:-1]
-        key = ",".join(show(one, own).text for one, own in zip(cells, keys, strict=True))
-        if not isinstance(cell, int):
-            raise conflict(f"The position of {table.title}:{key} is no whole number.")
-        record = tuple((own.name, scalar(one)) for one, own in zip(cells, keys, strict=True))
-        found.append(Sibling(record, key, cell))
-    return sorted(found, key=lambda one: one.place)
+        raise conflict(f"More than {_SIBLINGS:,} records of {table.title} have that parent.")
+    return sorted((_sibling(order, row) for row in rows), key=lambda one: one.place)
+
+
+def _below(order: Order, parent: Scalar) -> Equalities:
+    return () if order.parent is None else ((order.parent.name, parent),)
+
+
+def _sibling(order: Order, row: tuple[Cell, ...]) -> Sibling:
+    table, cell, cells = order.found.table, row[-1], row[:-1]
+    keys = columns_of(table, table.key())
+    key = ",".join(show(one, own).text for one, own in zip(cells, keys, strict=True))
+    if not isinstance(cell, int):
+        raise conflict(f"The position of {table.title}:{key} is no whole number.")
+    where = tuple((own.name, scalar(one)) for one, own in zip(cells, keys, strict=True))
+    return Sibling(where, key, cell)
+
+
+def _giving_way(
+    following: list[Sibling], value: int, own: Record | None
+) -> list[tuple[Sibling, int]]:
+    """Return the siblings from a position on that must have another one, and which."""
+    mine = next((one for one in following if own is not None and one.key == own.key), None)
+    moved: list[tuple[Sibling, int]] = []
+    last = value
+    for one in following:
+        if one is mine:
+            continue
+        if one.place > last:
+            break
+        last += 1
+        # The record's own place is free only once it has moved.
+        last += mine is not None and last == mine.place
+        moved.append((one, last))
+    return moved
 
 
 def _told(column: str, moved: list[tuple[Sibling, int]]) -> str:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import json
+from decimal import Decimal, InvalidOperation
 from typing import TYPE_CHECKING
 
 from toolseam.guards import mask_secrets
 from toolseam_builtin._database._cells import show
-from toolseam_builtin._database._model import Excerpt
+from toolseam_builtin._database._model import Blob, Excerpt
 
 if TYPE_CHECKING:
     from toolseam_builtin._database._model import Cell, Column, Scalar
@@ -24,9 +25,16 @@ def differs(cell: Cell, value: Scalar) -> bool:
         return not isinstance(value, str) or cell.text != value or cell.total != len(value)
     if cell is None or value is None:
         return cell is not value
-    if isinstance(value, str):
-        return str(cell) != value
-    return not isinstance(cell, bool | int | float) or cell != value
+    return _number(cell) is None or _number(cell) != _number(value)
+
+
+def _number(value: Cell | str) -> Decimal | None:
+    if isinstance(value, Blob | Excerpt):
+        return None
+    try:
+        return Decimal(int(value)) if isinstance(value, bool) else Decimal(str(value))
+    except InvalidOperation:
+        return None
 
 
 def said(value: Scalar, column: Column) -> str:

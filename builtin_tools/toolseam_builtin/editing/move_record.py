@@ -76,7 +76,7 @@ def make_plan(arguments: Arguments, database: db.Database, workspace: Workspace)
     notes: list[str] = []
     if arguments.parent is not None:
         above = records.read(found, arguments.parent, [target])
-        places.refuse_cycle(order, record, above)
+        places.refuse_cycle(found, (parent.name, target), record, above)
         value = scalar(above.cells[target])
         notes.append(f"parent: {found.table.title}:{above.key}{above.label}")
     value = fit(found.table, parent, value, database.dialect)

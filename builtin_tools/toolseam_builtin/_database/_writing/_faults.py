@@ -63,6 +63,14 @@ def changed_meanwhile(table: str) -> ToolError:
     return conflict(f"{table} was changed by somebody else meanwhile; ask again.", "changed")
 
 
+def exactly_one(count: int, table: Table) -> None:
+    """Refuse a statement that touches no row, or several, where one record is meant."""
+    if count != 1:
+        raise conflict(
+            f"The change of {table.title} would not touch exactly one record; nothing was changed."
+        )
+
+
 def unfit(table: Table, condition: str) -> ToolError:
     """Return the refusal for values that a condition of the table does not take."""
     return ToolError(

@@ -16,6 +16,7 @@ from toolseam_builtin._database._writing._faults import (
     changed_meanwhile,
     conflict,
     duplicate,
+    exactly_one,
     reaches_further,
     sets_off,
     unfit,
@@ -135,8 +136,7 @@ class PostgresWriter(PostgresDatabase):
 
     def update(self, change: Change) -> None:
         """Write one existing record."""
-        if self._ran(change.table, update(self._words, change)) != 1:
-            raise changed_meanwhile(change.table.title)
+        exactly_one(self._ran(change.table, update(self._words, change)), change.table)
 
     def insert(self, change: Change) -> Equalities:
         """Write one new record and return what names it."""
@@ -145,8 +145,7 @@ class PostgresWriter(PostgresDatabase):
         names = table.key()
         said = ", ".join(f"format('%%s', {self._words.name(name)})" for name in names)
         rows = self._fetched(table, (f"{text} RETURNING {said}", values))
-        if len(rows) != 1:
-            raise changed_meanwhile(table.title)
+        exactly_one(len(rows), table)
         return tuple(zip(names, rows[0], strict=True))
 
     def holds(self, change: Change, record: Equalities) -> bool:
@@ -157,8 +156,7 @@ class PostgresWriter(PostgresDatabase):
     def texts(self, table: Table, record: Equalities, columns: Sequence[str]) -> list[str | None]:
         """Return cells of one record in full, as text; bytes as their number."""
         rows = self._fetched(table, whole(self._words, table, record, columns))
-        if len(rows) != 1:
-            raise changed_meanwhile(table.title)
+        exactly_one(len(rows), table)
         return list(rows[0])
 
     def tell(
@@ -186,7 +184,7 @@ class PostgresWriter(PostgresDatabase):
             failure = (
                 ToolError(f"The connection to {self._title} broke while the change was kept.")
                 if lost
-                else conflict("The change was not kept: another one came first.", "changed")
+                else conflict("The database did not keep the change: it fits nothing else there.")
             )
         if failure is not None:
             raise failure

@@ -14,9 +14,9 @@ from toolseam_builtin._database._faults import unavailable
 from toolseam_builtin._database._sqlite import Opening, SqliteDatabase
 from toolseam_builtin._database._writing._faults import (
     busy,
-    changed_meanwhile,
     conflict,
     duplicate,
+    exactly_one,
     reaches_further,
     sets_off,
     unfit,
@@ -86,14 +86,12 @@ class SqliteWriter(SqliteDatabase):
 
     def update(self, change: Change) -> None:
         """Write one existing record."""
-        if self._ran(change.table, update(self._words, change)) != 1:
-            raise changed_meanwhile(change.table.title)
+        exactly_one(self._ran(change.table, update(self._words, change)), change.table)
 
     def insert(self, change: Change) -> Equalities:
         """Write one new record and return what names it."""
         table = change.table
-        if self._ran(table, insert(self._words, change)) != 1:
-            raise changed_meanwhile(table.title)
+        exactly_one(self._ran(table, insert(self._words, change)), table)
         given = dict(change.values)
         if table.position is not None:
             place: Equalities = ((table.position, self._last),)
@@ -109,8 +107,7 @@ class SqliteWriter(SqliteDatabase):
     def texts(self, table: Table, record: Equalities, columns: Sequence[str]) -> list[str | None]:
         """Return cells of one record in full, as text; bytes as their number."""
         rows = self._fetched(table, whole(self._words, table, record, columns))
-        if len(rows) != 1:
-            raise changed_meanwhile(table.title)
+        exactly_one(len(rows), table)
         return [None if cell is None else str(cell) for cell in rows[0]]
 
     def tell(
@@ -216,10 +213,8 @@ def _idle(journal: str) -> bool:
     flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
     try:
         descriptor = os.open(journal, flags)
-    except FileNotFoundError:
-        return True
-    except OSError:
-        return False
+    except OSError as error:
+        return isinstance(error, FileNotFoundError)
     try:
         return _plain(os.fstat(descriptor)) and os.read(descriptor, 1) in {b"", b"\0"}
     finally:
@@ -230,10 +225,8 @@ def _own(file: str) -> bool:
     """Tell whether a file that SQLite will write beside the database is no way to another one."""
     try:
         return _plain(os.lstat(file))
-    except FileNotFoundError:
-        return True
-    except OSError:
-        return False
+    except OSError as error:
+        return isinstance(error, FileNotFoundError)
 
 
 def _plain(found: os.stat_result) -> bool:
