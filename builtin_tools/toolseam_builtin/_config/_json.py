@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING
 
 import attrs
 
-from toolseam_builtin._config._model import NESTING, Broken, Findings, Parsed, Written, too_deep
+from toolseam_builtin._config._model import (
+    NESTING,
+    Broken,
+    Findings,
+    Parsed,
+    Written,
+    real,
+    too_deep,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -53,17 +61,12 @@ def parse_json(text: str) -> Parsed:
             text,
             object_pairs_hook=pairs,
             parse_constant=no_number,
-            parse_float=_real,
+            parse_float=real,
             parse_int=_whole,
         )
     except json.JSONDecodeError as error:
         raise _fault(error, text) from None
     return Parsed(value, _findings(text) if seen else Findings())
-
-
-def _real(text: str) -> object:
-    value = float(text)
-    return value if repr(value) == text else Written(text, text if value - value else value)
 
 
 def _whole(text: str) -> object:

@@ -106,6 +106,12 @@ def is_list(value: object) -> TypeGuard[list[object]]:
     return isinstance(value, list)
 
 
+def real(text: str) -> object:
+    """Return a number with its written form where Python would write it otherwise."""
+    value = float(text)
+    return value if repr(value) == text else Written(text, text if value - value else value)
+
+
 def too_deep(line: int | None = None) -> Broken:
     """Return what is raised for nesting beyond the limit."""
     return Broken(line, "nesting", f"nested more than {NESTING} levels deep, the nesting limit")

@@ -15,6 +15,7 @@ from toolseam_builtin._config._model import (
     is_list,
     is_mapping,
     named,
+    real,
     too_deep,
 )
 
@@ -52,7 +53,7 @@ def parse_toml(text: str) -> Parsed:
     if long := _LONG_KEY.search(lines):
         raise too_deep(lines.count("\n", 0, long.start()) + 1)
     try:
-        value = tomllib.loads(text, parse_float=_real)
+        value = tomllib.loads(text, parse_float=real)
     except tomllib.TOMLDecodeError as error:
         raise _fault(str(error), lines) from None
     except RecursionError:
@@ -60,11 +61,6 @@ def parse_toml(text: str) -> Parsed:
     except ValueError:
         raise Broken(None, "syntax", "a whole number of too many digits") from None
     return Parsed(_safe(value, 0), Findings())
-
-
-def _real(text: str) -> object:
-    value = float(text)
-    return value if repr(value) == text else Written(text, text if value - value else value)
 
 
 def _safe(value: object, depth: int) -> object:

@@ -19,7 +19,7 @@ _OCTAL = re.compile(r"[-+]?0[0-7_]+")
 _OTHER_BASE = re.compile(r"[-+]?0(?:b[01_]+|x[0-9a-fA-F_]+)")
 _BASE_60 = re.compile(r"[-+]?[1-9][0-9_]*(?::[0-5]?[0-9])+")
 _BASE_60_FLOAT = re.compile(r"[-+]?[0-9][0-9_]*(?::[0-5]?[0-9])+\.[0-9_]*")
-_FLOAT = re.compile(r"[-+]?(?:[0-9][0-9_]*\.[0-9_]*|\.[0-9][0-9_]*)(?:[eE][-+][0-9]+)?")
+_FLOAT = re.compile(r"(?:[-+]?[0-9][0-9_]*\.[0-9_]*|\.[0-9][0-9_]*)(?:[eE][-+][0-9]+)?")
 _NO_NUMBER = re.compile(r"[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)")
 _DATE = re.compile(r"\d{4}-\d\d-\d\d")
 _TIME = re.compile(
@@ -52,7 +52,7 @@ def _number(text: str) -> tuple[object, str | None]:
         return _told(text, int(bare, 0), None)
     if _BASE_60.fullmatch(text):
         return _told(text, int(_base_60(bare)), "a number to base 60")
-    if _FLOAT.fullmatch(text) and bare not in {".", "+.", "-."}:
+    if _FLOAT.fullmatch(text):
         number = float(bare)
         short = repr(number) != text.removeprefix("+")
         return _told(text, number, "a number, without its last zeros" if short else None)

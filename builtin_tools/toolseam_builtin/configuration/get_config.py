@@ -74,13 +74,12 @@ def execute(arguments: Arguments, context: ToolContext) -> ToolResult:
 
 def compose(source: ConfigText, parsed: Parsed, path: str | None) -> Answer:
     """Say the top-level keys, or all values below a path, until the page is full."""
+    from toolseam_builtin._config._paths import find, steps_of
     from toolseam_builtin._config._shown import (
         LISTED_CHARACTERS,
         SINGLE_CHARACTERS,
-        find,
         flat,
         overview,
-        steps_of,
     )
 
     file = one_line(source.name)

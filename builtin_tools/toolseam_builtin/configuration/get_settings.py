@@ -77,7 +77,8 @@ def execute(arguments: Arguments, context: ToolContext) -> ToolResult:
 def compose(layers: Layers, path: str | None) -> Answer:
     """Say each setting below a path, until the page is full."""
     from toolseam_builtin._config._layers import origin, plain
-    from toolseam_builtin._config._shown import find, flat, steps_of
+    from toolseam_builtin._config._paths import find, steps_of
+    from toolseam_builtin._config._shown import flat
 
     effective = plain(layers.tree)
     gone, value, hidden = find(effective, steps_of(path or ""), "settings")

@@ -63,7 +63,8 @@ def execute(arguments: Arguments, context: ToolContext) -> ToolResult:
 
 def compose(settings: Mapping[str, object], name: str | None) -> Answer:
     """Say each setting, or those below a name, until the page is full."""
-    from toolseam_builtin._config._shown import find, flat, steps_of
+    from toolseam_builtin._config._paths import find, steps_of
+    from toolseam_builtin._config._shown import flat
 
     steps = steps_of(name or "")
     gone, value, hidden = find(_shown(settings), steps, "the workspace")

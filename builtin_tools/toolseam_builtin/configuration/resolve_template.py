@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-import time
 from typing import TYPE_CHECKING, Annotated
 
 import attrs
@@ -11,13 +9,10 @@ import attrs
 from toolseam import (
     Arg,
     DataClass,
-    ErrorCode,
     ToolArtifact,
     ToolContext,
-    ToolError,
     ToolResult,
     ToolSpec,
-    guards,
     hookimpl,
 )
 from toolseam_builtin._answer import Answer, admin_spec
@@ -27,13 +22,9 @@ from toolseam_builtin.workspace import Workspace
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-EXISTS, MISSING, FOLDER, REFUSED = "exists", "missing", "is a folder", "may not be read"
-_USUAL = "templates"
+    from toolseam_builtin._config._templates import Candidate
+
 _COLUMNS = ("order", "candidate", "state", "bytes")
-_SECONDS = 1.0
-_NAMES = 5_000
-_NEAR = 3
-_COMPARED = 100
 
 
 @attrs.frozen
@@ -52,15 +43,6 @@ class Arguments:
             max_length=20,
         ),
     ] = None
-
-
-@attrs.frozen
-class Candidate:
-    """A place where the loader looks; `size` is in bytes, where there is a file."""
-
-    path: str
-    state: str
-    size: int | None = None
 
 
 @hookimpl
@@ -83,37 +65,20 @@ def tool_spec() -> ToolSpec:
 @hookimpl
 def execute(arguments: Arguments, context: ToolContext) -> ToolResult:
     """Look into each template folder."""
-    workspace: Workspace = context.settings
+    from toolseam_builtin._config._templates import look, similar, template_name  # when it runs
+
     name = template_name(arguments.name, arguments.kind)
-    folders = _folders(workspace)
-    found = [_candidate(workspace, folder, name) for folder in folders]
-    near: list[str] = []
-    if all(each.state != EXISTS for each in found):
-        end = min(time.monotonic() + _SECONDS, context.deadline or math.inf)
-        near = _near(workspace, folders, name, end)
+    found = look(context.settings, name)
+    near = [] if any(each.exists for each in found) else similar(context, name)
     answer = compose(name, found, near)
     return ToolResult.text(
         answer.text, *answer.artifacts, data=answer.data, metadata=answer.metadata
     )
 
 
-def template_name(name: str, kind: str | None) -> str:
-    """Return a name as Jinja2's file loader takes it: empty segments and `.` do not count.
-
-    Raises `ToolError` `invalid_arguments` for a blank name, for `..` and for an address.
-    """
-    segments = [each for each in name.split("/") if each not in {"", "."}]
-    if ".." in segments or "://" in name:
-        raise ToolError("A template's name has no '..' and no '://'.", ErrorCode.INVALID_ARGUMENTS)
-    joined = "/".join(segments)
-    if not joined.strip():
-        raise ToolError("The name is blank.", ErrorCode.INVALID_ARGUMENTS)
-    return joined if kind is None or joined.endswith(f".{kind}") else f"{joined}.{kind}"
-
-
 def compose(name: str, found: Sequence[Candidate], near: Sequence[str]) -> Answer:
     """Say each candidate and the winner."""
-    winner = next((each for each in found if each.state == EXISTS), None)
+    winner = next((each for each in found if each.exists), None)
     page = Page()
     for order, each in enumerate(found, 1):
         path = one_line(each.path)
@@ -128,7 +93,7 @@ def compose(name: str, found: Sequence[Candidate], near: Sequence[str]) -> Answe
             break
     warnings: list[str] = []
     before = found[: found.index(winner)] if winner else found
-    if any(each.state == REFUSED for each in before):
+    if any(each.refused for each in before):
         warnings.append(
             "A candidate that may not be read here, such as a link that leads out, may exist for"
             " the application all the same."
@@ -152,47 +117,3 @@ def compose(name: str, found: Sequence[Candidate], near: Sequence[str]) -> Answe
     table = ToolArtifact.table("Candidates", _COLUMNS, page.cells, fit=True)
     lines = [heading, *page.lines, *notes, *(f"Warning: {warning}" for warning in warnings)]
     return Answer("\n".join(lines), (table,), data, warnings)
-
-
-def _folders(workspace: Workspace) -> tuple[str, ...]:
-    if workspace.templates:
-        return workspace.templates
-    if (workspace.place / _USUAL).is_dir():
-        return (_USUAL,)
-    raise ToolError(
-        "The workspace names no template folders: set workspace.templates, in loader order.",
-        ErrorCode.UNAVAILABLE,
-        metadata={"reason": "not_configured"},
-    )
-
-
-def _candidate(workspace: Workspace, folder: str, name: str) -> Candidate:
-    """Look for a template in one folder, links judged by where they lead."""
-    path = f"{folder.rstrip('/')}/{name}"
-    try:
-        guard = guards.PathGuard(workspace.inside(folder, "templates"))
-    except ToolError:
-        return Candidate(path, REFUSED)
-    try:
-        look = guard.look(name)
-    except ToolError as refusal:
-        if refusal.code == ErrorCode.INVALID_ARGUMENTS:
-            raise
-        return Candidate(path, MISSING if refusal.code == ErrorCode.NOT_FOUND else REFUSED)
-    return Candidate(path, FOLDER) if look.is_folder else Candidate(path, EXISTS, look.size)
-
-
-def _near(workspace: Workspace, folders: Sequence[str], name: str, end: float) -> list[str]:
-    """Find templates whose names are like one that is not there, as far as the time goes."""
-    from difflib import get_close_matches
-
-    names: dict[str, None] = {}
-    for folder in folders:
-        try:
-            for each in guards.PathGuard(workspace.inside(folder, "templates")).walk():
-                names[each] = None
-                if len(names) >= _NAMES or time.monotonic() >= end:
-                    break
-        except ToolError:
-            continue
-    return get_close_matches(name[:_COMPARED], names, _NEAR)

@@ -173,6 +173,7 @@ def test_yaml_reads_what_pyyaml_writes(value: Any) -> None:
 @example("1e3")
 @example("1.e+3")
 @example(".5")
+@example("-.5")
 @example(".")
 def test_numbers_are_what_pyyaml_takes_them_for(text: str) -> None:
     """A bare scalar that looks like a number has PyYAML's value, or is text where that is."""

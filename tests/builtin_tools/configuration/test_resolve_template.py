@@ -7,8 +7,9 @@ from hypothesis import strategies as st
 
 from toolseam import Actor, ErrorCode, ToolError, ToolResult
 from toolseam.testing import harness
+from toolseam_builtin._config._templates import Candidate, template_name
 from toolseam_builtin.configuration import resolve_template
-from toolseam_builtin.configuration.resolve_template import Candidate, compose, template_name
+from toolseam_builtin.configuration.resolve_template import compose
 from toolseam_builtin.workspace import Workspace
 
 

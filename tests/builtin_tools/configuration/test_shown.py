@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 from toolseam import ErrorCode, ToolError
 from toolseam.guards import MASK, is_sensitive_name
 from toolseam_builtin._config._model import Written, dotted
-from toolseam_builtin._config._shown import find, flat, overview, steps_of, told
+from toolseam_builtin._config._paths import find, steps_of
+from toolseam_builtin._config._shown import flat, overview, told
 
 CANARY = "Qz7Canary"
 NAMES = st.sampled_from(["a", "b.c", "d e", "0", 'q"x', "é", "name", "value", "key"])
