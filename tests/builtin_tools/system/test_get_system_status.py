@@ -71,7 +71,7 @@ def test_without_psutil_the_rest_is_told(tmp_path: Path, monkeypatch: pytest.Mon
     items = dict(result.artifacts[0].items)
     assert {"load", "time zone", "disk of the workspace", "database"} <= set(items)
     assert "memory" not in items
-    assert "toolseam[system]" in result.metadata["warnings"][0]
+    assert any("toolseam[system]" in warning for warning in result.metadata["warnings"])
 
 
 def test_a_database_that_is_not_there_is_said(tmp_path: Path) -> None:
@@ -80,8 +80,8 @@ def test_a_database_that_is_not_there_is_said(tmp_path: Path) -> None:
     named = ask(get_system_status, Workspace(folder=tmp_path, database="gone.db"))
 
     assert dict(without.artifacts[0].items)["database"].startswith("not reachable: ")
-    assert without.content.startswith("System status: nothing alarming.")
-    assert "cannot be reached" in named.metadata["warnings"][0]
+    assert "cannot be reached" not in without.content
+    assert any("cannot be reached" in warning for warning in named.metadata["warnings"])
 
 
 def test_a_server_that_does_not_answer_costs_its_budget(tmp_path: Path) -> None:
@@ -158,6 +158,7 @@ def test_what_is_nearly_used_up_is_warned_of(
     assert texts["memory of the container"] == "990.0 kB of 1.0 MB used"
     assert len(readings.warnings) == 5
     assert compose(facts, readings.warnings).text.startswith("System status: 5 warnings below.")
+    assert compose(facts, []).text.startswith("System status: nothing alarming.")
 
 
 def test_a_container_without_a_limit_has_none(
