@@ -85,3 +85,28 @@ def test_without_a_draft_column_nothing_is_made(steady: Site) -> None:
     assert result.failure.code.value == "unavailable"
     assert result.failure.metadata["reason"] == "not_configured"
     assert 'draft = "..."' in result.content
+
+
+def test_a_draft_that_is_none_is_refused(steady: Site) -> None:
+    """Even where the flag may be edited, this tool makes drafts alone."""
+    words = steady.settings("pages", editable=("title", "slug", "draft"))
+    off = not steady.workspace.trusted and 0
+
+    result = words.write(
+        create_record_draft,
+        table="pages",
+        values={"title": "x", "slug": "y", "draft": off},
+    )
+
+    assert result.failure is not None
+    assert result.failure.code.value == "invalid_arguments"
+
+
+def test_a_column_given_twice_is_refused(steady: Site) -> None:
+    """Two spellings of one name are one column."""
+    result = steady.write(
+        create_record_draft, table="pages", values={"title": "x", "Title": "y", "slug": "y"}
+    )
+
+    assert result.failure is not None
+    assert result.failure.code.value == "invalid_arguments"

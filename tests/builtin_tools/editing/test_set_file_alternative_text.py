@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import attrs
 import pytest
 
 from toolseam_builtin.editing import set_file_alternative_text
@@ -79,3 +80,27 @@ def test_without_a_table_of_files_the_keys_are_named(steady: Site) -> None:
     assert result.failure.code.value == "unavailable"
     assert result.failure.metadata["reason"] == "not_configured"
     assert "alternative_text" in result.content
+
+
+def test_a_path_that_names_its_storage_is_found(steady: Site) -> None:
+    """A row of another storage does not answer for it."""
+    workspace = attrs.evolve(steady.workspace, storages={"media": "media", "old": "old"})
+    named = attrs.evolve(steady, workspace=workspace)
+
+    plain = named.preview(set_file_alternative_text, file="media:harbour.svg", text="x")
+
+    assert plain[0] == 'Describe files:1 "Harbour":'
+
+
+def test_a_row_that_names_its_storage_answers_for_that_one(site: Site) -> None:
+    """The same path in two storages is two files."""
+    site.run("update files set path = 'media:harbour.svg' where id = 1")
+    workspace = attrs.evolve(site.workspace, storages={"media": "media", "old": "old"})
+    named = attrs.evolve(site, workspace=workspace)
+
+    right = named.write(set_file_alternative_text, file="media:harbour.svg", text="x")
+    wrong = named.write(set_file_alternative_text, file="old:harbour.svg", text="x")
+
+    assert right.success, right.content
+    assert wrong.failure is not None
+    assert wrong.failure.code.value == "not_found"

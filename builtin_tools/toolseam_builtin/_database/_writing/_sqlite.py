@@ -97,7 +97,10 @@ class SqliteWriter(SqliteDatabase):
             place: Equalities = ((table.position, self._last),)
             (cells,) = self._fetched(table, whole(self._words, table, place, table.key()))
             return tuple(zip(table.key(), map(str, cells), strict=True))
-        return tuple((name, given.get(name)) for name in table.primary_key)
+        taken = [name for name in table.primary_key if name not in given]
+        copied = self.texts(table, change.source, taken) if taken else []
+        given |= dict(zip(taken, copied, strict=True))
+        return tuple((name, given[name]) for name in table.primary_key)
 
     def holds(self, change: Change, record: Equalities) -> bool:
         """Tell whether a record holds all that a change wrote into it."""
