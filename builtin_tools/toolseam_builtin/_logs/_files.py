@@ -128,6 +128,8 @@ def _by_log(files: list[LogFile]) -> tuple[Log, ...]:
 def _look_for(pattern: str, workspace: Workspace, walk: _Walk) -> None:
     """Add the files that match one pattern."""
     parts = PurePosixPath(pattern).parts
+    if not parts:
+        return
     fixed = next((i for i, part in enumerate(parts) if _MAGIC & set(part)), len(parts) - 1)
     base = workspace.inside("/".join(parts[:fixed]) or ".", "logs")
     within = base.is_relative_to(workspace.place)
@@ -135,6 +137,7 @@ def _look_for(pattern: str, workspace: Workspace, walk: _Walk) -> None:
     start = base.relative_to(guard.root).as_posix()
     for look in _matches(guard, start, parts[fixed:], walk, 0):
         if look.is_folder:
+            _look_for(f"{pattern.rstrip('/')}/*", workspace, walk)
             continue
         shown = look.name if within else f"{guard.root.as_posix()}/{look.name}"
         if shown.endswith(OTHER_PACKED):

@@ -101,23 +101,23 @@ def _packed(stream: BinaryIO, name: str, budget: Budget) -> Generator[bytes]:
     """Unpack from the beginning, for there is no other way, but at most half of what is left."""
     most = max(budget.left // 2, 1)
     parts: list[bytes] = []
-    size = 0
+    size, whole = 0, True
     for part in _unpacked(stream, name, budget):
         if not parts and part.count(b"\0") > len(part) // 2:
             budget.warnings.append(f"{name} holds no text; it was unpacked no further.")
             return
         parts.append(part[: most - size])
         size += len(part)
-        if size >= most:
+        if size >= most or not budget.goes_on():
             budget.warnings.append(
-                f"{name}: only its oldest {most:,} bytes were unpacked, newer ones are missing."
+                f"{name}: only its oldest {min(size, most):,} bytes were unpacked, newer records"
+                " are missing."
             )
+            whole = False
             break
-        if not budget.goes_on():
-            budget.warnings.append(f"{name} was unpacked in part, its newer records are missing.")
-            break
-    if parts:
-        yield _tidy(b"".join(parts), name, budget)
+    data = b"".join(parts)
+    # What is left of a line cannot be judged: a secret shows by its whole length.
+    yield _tidy(data if whole else data[: data.rfind(b"\n") + 1], name, budget)
 
 
 def _unpacked(stream: BinaryIO, name: str, budget: Budget) -> Generator[bytes]:

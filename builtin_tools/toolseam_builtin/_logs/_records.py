@@ -29,7 +29,10 @@ _QUIET = frozenset({None, "debug", "info"})
 _SAMPLE = 200
 _LOOK_EACH = 256
 _LOOK_AHEAD = 400
-_PLAIN = r"^(?=\S)"
+# A line of a private key begins nothing, lest it be told from the mark by which it is masked.
+_PLAIN = r"^(?=\S)(?![A-Za-z0-9+/=]{16,}\s*$|-----END )"
+_KEY = ("-----BEGIN ", "-----END ")
+_KEY_LINES = 200
 
 
 @attrs.frozen
@@ -196,6 +199,7 @@ def _plain_records(text: str) -> list[str]:
     """Cut lines without heads: each is a record, with what is indented below it."""
     records: list[list[str]] = []
     opened = chained = False
+    key = 0
     for line in text.split("\n"):
         if not line.strip():
             if records:
@@ -203,11 +207,13 @@ def _plain_records(text: str) -> list[str]:
             continue
         header = _TRACEBACK.match(line) is not None
         link = line.startswith(_CHAINED)
-        inside = bool(records) and (line[0] in " \t" or opened or link or (chained and header))
-        if inside:
+        inside = line[0] in " \t" or opened or link or key > 0 or (chained and header)
+        if inside and records:
             records[-1].append(line)
         else:
             records.append([line])
+        key = _KEY_LINES if _KEY[0] in line else key - 1
+        key = 0 if _KEY[1] in line else key
         if header:
             opened, chained = True, False
         elif link:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import groupby
 from typing import TYPE_CHECKING
 
 import attrs
@@ -22,8 +21,9 @@ from toolseam_builtin._page import Page, excerpt, one_line
 from toolseam_builtin.code._frames import Place, outline
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
+    from toolseam_builtin._logs._traceback import Frame
     from toolseam_builtin.workspace import Workspace
 
 _MESSAGE_CHARACTERS = 6_000
@@ -148,26 +148,21 @@ def _tell_outline(
 def _tell_frames(told: Told, exceptions: list[Raised], workspace: Workspace) -> None:
     """List the frames of each exception, the innermost first: a cut loses the outer ones."""
     page = Page(budget=_FRAME_BYTES)
-    rows = [
-        (raised, frame)
-        for raised in exceptions
-        for frame in raised.frames[: -_FRAMES_EACH - 1 : -1]
-    ]
-    for raised, group in groupby(rows, key=lambda row: row[0]):
-        heading = [f"Frames of {_type(raised)}, the innermost first:"]
-        for _, frame in group:
-            again = f" [{frame.repeated:,} times more]" if frame.repeated else ""
-            source = excerpt(one_line(mask_log(frame.source)), _NODE_CHARACTERS) + again
-            place = _path(frame.file, workspace)
-            name = one_line(frame.name)
-            line = f"  {place}:{frame.line}"
-            line += f" in {name}" if name else ""
-            line += f" | {source}" if source else ""
-            cells = [_type(raised), place, str(frame.line), name, source]
-            row = [_type(raised), place, frame.line, name or None, source or None]
-            if not page.take([*heading, line], cells, row):
-                break
-            heading = []
+    named: Raised | None = None
+    for raised, frame in _inner_frames(exceptions):
+        heading = [] if raised is named else [f"Frames of {_type(raised)}, the innermost first:"]
+        named = raised
+        again = f" [{frame.repeated:,} times more]" if frame.repeated else ""
+        source = excerpt(one_line(mask_log(frame.source)), _NODE_CHARACTERS) + again
+        place = _path(frame.file, workspace)
+        name = one_line(frame.name)
+        line = f"  {place}:{frame.line}"
+        line += f" in {name}" if name else ""
+        line += f" | {source}" if source else ""
+        cells = [_type(raised), place, str(frame.line), name, source]
+        row = [_type(raised), place, frame.line, name or None, source or None]
+        if not page.take([*heading, line], cells, row):
+            break
     told.lines += page.lines
     total = sum(len(raised.frames) for raised in exceptions)
     if len(page.cells) < total:
@@ -175,6 +170,13 @@ def _tell_frames(told: Told, exceptions: list[Raised], workspace: Workspace) -> 
     told.data["frames"] = {"total": total, "columns": list(_FRAME_COLUMNS), "rows": page.rows}
     if page.cells:
         told.artifacts.append(ToolArtifact.table("Frames", _FRAME_COLUMNS, page.cells, fit=True))
+
+
+def _inner_frames(exceptions: list[Raised]) -> Iterator[tuple[Raised, Frame]]:
+    """Give the innermost frames of each exception, with it."""
+    for raised in exceptions:
+        for frame in raised.frames[: -_FRAMES_EACH - 1 : -1]:
+            yield raised, frame
 
 
 def _tell_source(told: Told, places: list[Place]) -> None:

@@ -93,6 +93,15 @@ def test_patterns_name_what_is_read(tmp_path: Path) -> None:
     assert refused(Workspace(folder=tmp_path, logs=(".h/*.log",))).code == ErrorCode.UNAVAILABLE
 
 
+def test_a_folder_stands_for_its_files(tmp_path: Path) -> None:
+    """A folder may be named; an empty pattern and one that matches nothing give nothing."""
+    written(tmp_path, "v/x.log", "v/y/z.log")
+
+    assert [*found(Workspace(folder=tmp_path, logs=("v/",)))] == ["v/x.log"]
+    assert [*found(Workspace(folder=tmp_path, logs=("", "v/*/*.log", ".")))] == ["v/y/z.log"]
+    assert refused(Workspace(folder=tmp_path, logs=("", "q/*.log"))).code == ErrorCode.UNAVAILABLE
+
+
 def test_links_that_lead_out_are_not_followed(tmp_path: Path) -> None:
     """A link to a folder or file outside is no log, whether looked for or named."""
     work = written(tmp_path / "work", "in.log")
