@@ -109,9 +109,13 @@ class Workspace:
     """
 
     database: Annotated[str | None, Arg("Path or address of the database.")] = None
-    storages: Annotated[dict[str, str], Arg("File storages by name.")] = attrs.field(
-        factory=_no_storages
-    )
+    storages: Annotated[
+        dict[str, str],
+        Arg(
+            "File storages by name: a folder, or in a trusted workspace an address of memory, zip,"
+            " s3, gs, az or sftp. Without any, the folder is one."
+        ),
+    ] = attrs.field(factory=_no_storages)
     source_root: Annotated[str | None, Arg("Folder of the sources.")] = None
     logs: Annotated[tuple[str, ...], Arg("Log files, or patterns of them.")] = ()
     config_files: Annotated[tuple[str, ...], Arg("Configuration files.")] = ()

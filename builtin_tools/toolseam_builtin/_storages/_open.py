@@ -15,6 +15,7 @@ from toolseam_builtin._storages._folder import FolderStorage
 from toolseam_builtin._storages._model import Storage, no_file
 from toolseam_builtin._storages._places import FOLDER, WHOLE, fault, places
 from toolseam_builtin._storages._references import split
+from toolseam_builtin._storages._sftp import sftp_options
 from toolseam_builtin.code import PASSED_OVER
 
 if TYPE_CHECKING:
@@ -24,15 +25,12 @@ if TYPE_CHECKING:
     from toolseam_builtin._storages._places import Place
     from toolseam_builtin.workspace import Workspace
 
-_OPTIONS: dict[str, dict[str, Any]] = {
-    "s3": {
-        "config_kwargs": {
-            "connect_timeout": 1,
-            "read_timeout": 1,
-            "retries": {"total_max_attempts": 1},
-        }
-    },
-    "sftp": {"timeout": 1, "banner_timeout": 1, "auth_timeout": 1},
+_S3_OPTIONS = {
+    "config_kwargs": {
+        "connect_timeout": 1,
+        "read_timeout": 1,
+        "retries": {"total_max_attempts": 1},
+    }
 }
 """What keeps a server that does not answer from holding a tool."""
 
@@ -139,7 +137,9 @@ def _opened(workspace: Workspace, place: Place) -> Storage:
 def _remote(workspace: Workspace, place: Place) -> Storage:
     from toolseam_builtin._storages._remote import RemoteStorage
 
-    failure = ToolError(f"The storage {place.name} cannot be opened.", ErrorCode.UNAVAILABLE)
+    hint = "; sftp needs fsspec 2026.9, and the server's key in ~/.ssh/known_hosts"
+    more = hint if place.protocol == "sftp" else ""
+    failure = ToolError(f"The storage {place.name} cannot be opened{more}.", ErrorCode.UNAVAILABLE)
     with ExitStack() as held:
         try:
             system, root = _system(workspace, place, held)
@@ -157,11 +157,16 @@ def _system(workspace: Workspace, place: Place, held: ExitStack) -> tuple[Any, s
         zipped = import_module("fsspec.implementations.zip").ZipFileSystem(fo=file)
         held.callback(zipped.close)
         return zipped, ""
-    options = _OPTIONS.get(place.protocol, {})
+    options: dict[str, Any] = {"use_listings_cache": False}
+    if place.protocol == "s3":
+        options |= _S3_OPTIONS
+    elif place.protocol == "sftp":
+        options = sftp_options()
     system, root = import_module("fsspec.core").url_to_fs(
         f"{place.protocol}://{place.rest}",
-        use_listings_cache=False,
         skip_instance_cache=True,
         **options,
     )
+    if place.protocol == "sftp":
+        held.callback(system.client.close)
     return system, str(root)

@@ -188,7 +188,7 @@ class Search:
     def _hit(self, place: Place, row: ShownRow | None) -> Hit:
         refusal: ErrorCode | None = None
         for storage in self.storages.opened:
-            if place.storage in {"", storage.name}:
+            if place.storage in {"", storage.name} and not self.clock.over():
                 try:
                     look = storage.look(place.name)
                 except ToolError as failure:

@@ -137,7 +137,8 @@ def _cells(hit: Hit) -> tuple[list[str], list[object]]:
     if hit.look is not None:
         size = st.human_size(hit.look.size)
     else:
-        size = "gone" if hit.refusal is ErrorCode.NOT_FOUND else "not to be read"
+        said = {None: "not looked at", ErrorCode.NOT_FOUND: "gone"}
+        size = said.get(hit.refusal, "not to be read")
     record = "" if hit.row is None else hit.row.record
     title = "" if hit.row is None else hit.row.label
     alternative = None if hit.row is None else hit.row.alternative_text

@@ -49,7 +49,7 @@ def opened(workspace: Workspace) -> Iterator[tuple[room.Storages, db.Database]]:
     ("clock", "stopped", "rows"),
     [
         (lambda: PAST, ["picture", "poster"], 0),
-        (lambda: soon(1), ["picture", "poster"], 64),
+        (lambda: soon(1), ["picture", "poster"], 1),
         (lambda: NEVER, [], 201),
     ],
 )

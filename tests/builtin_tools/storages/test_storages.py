@@ -287,7 +287,6 @@ def test_a_large_archive_is_walked_in_little_time(tmp_path: Path) -> None:
         ("s3://bucket/x", True, "missing_extra"),
         ("gs://bucket/x", True, "missing_extra"),
         ("az://container/x", True, "missing_extra"),
-        ("sftp://host/x", True, "missing_extra"),
         ("simplecache://x", True, None),
         ("reference://x", True, None),
         ("zip://x::memory://y", True, None),
