@@ -218,13 +218,13 @@ def _made_unique(roles: Roles, one: Original) -> dict[str, Scalar]:
             continue
         if any(one.record.cells[column.name] is None for column in columns):
             continue
-        if order.position is not None and order.position.name in index.columns:
+        position = order.position
+        if position is not None and position.name in index.columns:
             parent = None if order.parent is None else one.record.cells[order.parent.name]
-            place = at_the_end(order, None if parent is None else scalar(parent))
-            if place is not None:
-                made[order.position.name] = place.value
-                continue
-        made |= _other(found, columns, one)
+            place = at_the_end(order, scalar(parent))
+            made |= {} if place is None else {position.name: place.value}
+        else:
+            made |= _other(found, columns, one)
     return made
 
 

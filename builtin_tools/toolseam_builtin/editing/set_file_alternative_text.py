@@ -98,9 +98,7 @@ def _described(file: str, database: db.Database, workspace: Workspace) -> tuple[
             row_file = source.row(row)
             for _, text in row_file.paths():
                 reference = parse(text, names)
-                if reference is None or reference.path != wanted.path:
-                    continue
-                if wanted.storage is None or reference.storage in {None, wanted.storage}:
+                if reference and any(reference.means(name, wanted.path) for name in storages):
                     key = row_file.shown().record.partition(":")[2]
                     found.append((source.table.title, key, text))
     if not found:

@@ -153,6 +153,7 @@ def copied(folder: Path, script: str, **words: Any) -> tuple[ToolResult, list[tu
         ("number integer unique", "5", (None,)),
         ("name text, number integer, unique (name, number)", "'a', 5", ("a-de", 5)),
         ("name text unique, other text unique", "'a', 'b'", ("a-de", "b-de")),
+        ("name text unique, other text, unique (name, other)", "'a', 'b'", ("a-de", "b")),
         ("name text unique", "null", (None,)),
         ("place integer not null unique", "5", (6,)),
         ("name text, unique (name, language)", "'a'", ("a",)),
@@ -219,6 +220,25 @@ def test_the_language_may_be_part_of_the_key(tmp_path: Path) -> None:
     with closing(sqlite3.connect(tmp_path / "app.db")) as connection:
         rows = connection.execute("select * from doc where language = 'de'").fetchall()
     assert rows == [("a", "de", "draft", "A", "r1-de"), ("b", "de", "draft", "B", "r3")]
+
+
+def test_a_link_without_a_single_column_to_refer_to_is_none(tmp_path: Path) -> None:
+    """A key of several columns is not told by one."""
+    script = """
+    create table doc (id integer, part integer, ref integer unique, language text, draft integer,
+      up integer, primary key (id, part));
+    create table doc_history (id integer primary key, doc_id integer references doc (ref),
+      field text, old text, new text, changed_by text)
+    """
+    words = TableSettings(
+        history="doc_history", draft="draft", language="language", translation_of="up"
+    )
+    site = Site(sqlite_workspace(tmp_path, script, tables={"doc": words}), list)
+
+    result = site.write(create_translation_draft, table="doc", key="1,1", language="de")
+
+    assert result.failure is not None
+    assert result.failure.metadata["reason"] == "not_configured"
 
 
 def test_the_language_may_be_a_number(tmp_path: Path) -> None:
