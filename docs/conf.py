@@ -1,6 +1,10 @@
 """Sphinx settings: four kinds of pages, MyST, furo, and the types from the code."""
 
+import sys
 from importlib.metadata import version as installed_version
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))
 
 project = "toolseam"
 author = "the toolseam authors"
@@ -11,6 +15,7 @@ extensions = [
     "myst_parser",
     "sphinx.ext.autodoc",
     "sphinx.ext.napoleon",
+    "tool_pages",
 ]
 exclude_patterns = ["_build"]
 

@@ -54,8 +54,7 @@ def compose(report: Report) -> Answer:
     """Say the layers from the outermost to the innermost, then what they are round."""
     page = Page()
     for position, (name, kind) in enumerate(report.layers, 1):
-        told = "" if kind == "layer" else f" ({kind})"
-        line = f"{position}. {name}{told}"
+        line = f"{position}. {name} ({kind})"
         if not page.take([line], [str(position), name, kind], [position, name, kind]):
             break
     total, count = len(report.layers), len(page.lines)

@@ -78,9 +78,21 @@ def _note(event: str, given: tuple[Any, ...]) -> tuple[str, str] | None:
         return "connection", f"{event} {_shown(given[-1] if event != 'socket.sendto' else '')}"
     if event in _THREADS:
         return "thread", f"starts a thread ({_shown(given[0])})"
-    if event in _CHILDREN:
+    if event in _CHILDREN and not _is_own(event, given):
         return "child", f"starts a process ({_shown(given[0] if given else event)})"
     return None
+
+
+def _is_own(event: str, given: tuple[Any, ...]) -> bool:
+    """Tell whether a process is this interpreter, isolated (`-I`).
+
+    That is how foreign code is looked at without importing it here. What the process may change
+    in the workspace is seen by the footprint all the same.
+    """
+    if event != "subprocess.Popen" or len(given) < 2 or not isinstance(given[1], list | tuple):  # noqa: PLR2004
+        return False
+    words = [str(word) for word in given[1][:2]]
+    return words == [sys.executable, "-I"]
 
 
 def _opened(path: object, mode: object, flags: object) -> tuple[str, str] | None:

@@ -145,3 +145,15 @@ def test_without_a_folder_it_makes_a_fresh_one(tmp_path: Path) -> None:
     assert [folder.name[:14] for folder in own.iterdir()] == ["toolseam-demo-"]
     assert list(here.iterdir()) == []
     assert "\x1b[1;36m" in ran.out
+
+
+def test_each_builtin_is_called_once(tmp_path: Path) -> None:
+    """`--tools` calls all 46 with success, the writers with a preview, and leaves the folder."""
+    ran = toolseam("demo", "--tools", "--dir", "museum", cwd=tmp_path)
+
+    assert (ran.code, ran.err) == (0, "")
+    calls = re.findall(r"^> (\w+) \{", ran.out, re.MULTILINE)
+    assert len(set(calls)) == len(calls) == 46
+    assert "Error (" not in ran.out
+    assert ran.out.count("  would: ") >= 5
+    assert (tmp_path / "museum" / "museum.sqlite").exists()

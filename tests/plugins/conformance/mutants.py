@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import locale
 import os
+import subprocess
 import sys
 import threading
 import time
@@ -304,6 +305,24 @@ def observe() -> object:
     return list(STATE)
 
 
+def _asked(*options: str) -> ToolResult:
+    words = [sys.executable, *options, "-c", "print(6 * 7)"]
+    return ToolResult.text(subprocess.run(words, capture_output=True, text=True, check=True).stdout)
+
+
+def asks_a_process(arguments: Any) -> ToolResult:
+    """Ask an interpreter that sees this folder and this environment."""
+    return _asked()
+
+
+def asks_an_isolated_process(arguments: Any) -> ToolResult:
+    """Ask an interpreter that sees neither."""
+    return _asked("-I", "-B")
+
+
+isolated = Plugin(asks_an_isolated_process)
+
+
 def writes_a_file(arguments: Any) -> ToolResult:
     """Leave something on the disk."""
     Path(os.environ["MUTANTS"], "written").write_text("x", "utf-8")
@@ -341,6 +360,7 @@ def raises_in_preview(arguments: Any) -> ToolResult:
 
 EFFECTS = (
     Mutant("read-only-writes-nothing", Plugin(writes_a_file)),
+    Mutant("read-only-writes-nothing", Plugin(asks_a_process)),
     Mutant("read-only-changes-nothing", Plugin(counts), options={"observe": observe}),
     Mutant(
         "idempotent-twice-is-once",

@@ -44,11 +44,17 @@ ports = [{port}]
 
 @attrs.frozen
 class Everything:
-    """An open host with all builtins, the address of the site, and the operator's session."""
+    """An open host with all builtins, the operator's session, and what they stand on.
+
+    `site` is the address that is served, `state` the folder in which the index lies, `workspace`
+    the settings of the builtins.
+    """
 
     host: Host
     session: Session
     site: str
+    state: Path
+    workspace: Any
 
     def arguments(self, group: str, tool: str) -> dict[str, Any]:
         """Return the arguments of the question to a tool."""
@@ -80,6 +86,9 @@ class Answered:
 @contextmanager
 def everything(folder: Path) -> Generator[Everything]:
     """Open a host in the demo's workspace that offers every builtin to one admin."""
+    from toolseam.cli._index import workspace_of
+    from toolseam_builtin._index import build_index
+
     with (
         tempfile.TemporaryDirectory(prefix="toolseam-operator-") as own,
         _variables({VARIABLE: _ADDRESS, "XDG_STATE_HOME": own}),
@@ -91,9 +100,12 @@ def everything(folder: Path) -> Generator[Everything]:
         config.write_text(_OPERATOR.format(enabled=enabled, port=port), encoding="utf-8")
         trust_workspace(folder, config=config)
         with Host.load(folder, operator_file=config) as host:
-            _build_index(host)
+            workspace = workspace_of(host)
+            if workspace is not None:
+                build_index(workspace)
             session = host.session(actor=_ADMIN, zone=Zone.LOCAL)
-            yield Everything(host, session, f"http://127.0.0.1:{port}")
+            site = f"http://127.0.0.1:{port}"
+            yield Everything(host, session, site, Path(own), workspace)
 
 
 def questions() -> Iterator[tuple[str, str]]:
@@ -115,15 +127,6 @@ def _variables(made_up: Mapping[str, str]) -> Generator[None]:
             os.environ.pop(name)
             if value is not None:
                 os.environ[name] = value
-
-
-def _build_index(host: Host) -> None:
-    from toolseam.cli._index import workspace_of
-    from toolseam_builtin._index import build_index
-
-    workspace = workspace_of(host)
-    if workspace is not None:
-        build_index(workspace)
 
 
 class _Site(BaseHTTPRequestHandler):

@@ -64,7 +64,7 @@ QUESTIONS: Final[dict[str, dict[str, dict[str, Any]]]] = {
         "get_file_references": {"file": "harbour.svg"},
     },
     "system": {
-        "fetch_logs": {"level": "WARNING", "limit": 5},
+        "fetch_logs": {"level": "warning", "limit": 5},
         "list_deprecations": {},
         "get_env": {"name": VARIABLE},
         "get_env_raw": {"name": VARIABLE},
