@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import time
 from typing import TYPE_CHECKING
 
 import attrs
@@ -98,8 +97,9 @@ def describing_rows(
     """Return the first rows of the file tables that hold one of the texts, and warnings."""
     sources, warnings = file_tables(database, workspace)
     found: list[ShownRow] = []
-    for source in sources:
-        left = clock.end - time.monotonic()
+    late: list[str] = []
+    for number, source in enumerate(sources):
+        left = clock.left(len(sources) - number)
 
         def take(cells: tuple[db.Cell, ...], source: FileColumns = source) -> bool:
             found.append(source.row(cells).shown())
@@ -107,7 +107,9 @@ def describing_rows(
 
         among = db.Among(texts, source.columns)
         if left <= 0 or not database.scan(source.query(limit + 1, among=among), take, left):
-            warnings.append(f"{source.table.title} was not read to its end, for lack of time")
+            late.append(source.table.title)
+    if late:
+        warnings.append(f"not read to their end, for lack of time: {db.listed(late)}")
     if len(found) > limit:
         warnings.append(f"more than {limit} rows point to the file; get_file_references has them")
     return found[:limit], warnings

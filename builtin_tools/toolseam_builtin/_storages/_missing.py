@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from typing import TYPE_CHECKING, Literal
 
 import attrs
@@ -69,8 +68,8 @@ class Comparison:
         """Compare every row of the file tables, as far as the time allows."""
         sources, warnings = file_tables(database, workspace)
         missing = Missing(sources, [*self.storages.unopened(), *warnings])
-        for source in sources:
-            left = self.clock.end - time.monotonic()
+        for number, source in enumerate(sources):
+            left = self.clock.left(len(sources) - number)
             if self.clock.over() or not self._table(database, source, missing, left):
                 missing.stopped.append(source.table.title)
         return missing

@@ -58,6 +58,14 @@ class Clock:
     end: float
     cancelled: Callable[[], bool]
 
+    def left(self, places: int = 1) -> float:
+        """Return the seconds for the next of so many places: half of what is left, the last all.
+
+        A table of millions of rows then leaves some time for those behind it.
+        """
+        left = max(0.0, self.end - time.monotonic())
+        return left if places <= 1 else left / 2
+
     def over(self) -> bool:
         """Tell whether it is time to answer."""
         return time.monotonic() >= self.end or self.cancelled()

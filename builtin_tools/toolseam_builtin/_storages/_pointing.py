@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from typing import TYPE_CHECKING
 
 import attrs
@@ -68,23 +67,27 @@ class Pointing:
         sources, warnings = file_tables(database, workspace, every=True)
         pointers = Pointers(sources, warnings)
         direct: list[FileRow] = []
-        for source in sources:
-            direct += self._direct(database, source, pointers)
+        for number, source in enumerate(sources):
+            # Some time is kept for what belongs to the rows.
+            seconds = self.clock.left(len(sources) - number + 1)
+            direct += self._direct(database, source, pointers, seconds)
         for row in direct[:_FOLLOWED]:
             self._follow(database, workspace, row, pointers)
         pointers.followed = len(direct) <= _FOLLOWED
         return pointers
 
     def _direct(
-        self, database: db.Database, source: FileColumns, pointers: Pointers
+        self, database: db.Database, source: FileColumns, pointers: Pointers, seconds: float
     ) -> list[FileRow]:
         """Add the rows of one table that hold one of the texts, and return them with their keys."""
         among = db.Among(self.texts, source.columns)
-        found = self._read(database, source, source.query(ALL_ROWS, among=among), pointers)
+        query = source.query(ALL_ROWS, among=among)
+        found = self._read(database, source, query, pointers, seconds)
         keys = tuple(name for name, _, _ in _links(database, source.table)) if found else ()
         if keys:
             source = attrs.evolve(source, also=keys)
-            found = self._read(database, source, source.query(ALL_ROWS, among=among), pointers)
+            query = source.query(ALL_ROWS, among=among)
+            found = self._read(database, source, query, pointers, seconds)
         for row in found:
             shown = row.shown()
             for column, text in row.paths():
@@ -115,13 +118,18 @@ class Pointing:
         label = db.label_column(table, workspace.table_settings(table.name).label)
         source = FileColumns(table, (column,), label)
         query = attrs.evolve(source.query(ALL_ROWS), where=((column, value),))
-        for row in self._read(database, source, query, pointers):
+        for row in self._read(database, source, query, pointers, self.clock.left()):
             shown = row.shown()
             text = shown.cells[column].text
             self._add(pointers, Pointer(shown.record, column, text, shown.label, via))
 
     def _read(
-        self, database: db.Database, source: FileColumns, query: db.Query, pointers: Pointers
+        self,
+        database: db.Database,
+        source: FileColumns,
+        query: db.Query,
+        pointers: Pointers,
+        seconds: float,
     ) -> list[FileRow]:
         found: list[FileRow] = []
 
@@ -129,8 +137,7 @@ class Pointing:
             found.append(source.row(cells))
             return len(found) < _MOST
 
-        left = self.clock.end - time.monotonic()
-        complete = left > 0 and database.scan(query, take, left) and len(found) < _MOST
+        complete = seconds > 0 and database.scan(query, take, seconds) and len(found) < _MOST
         if not complete and source.table.title not in pointers.stopped:
             pointers.stopped.append(source.table.title)
         return found

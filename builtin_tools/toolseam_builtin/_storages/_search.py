@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 import unicodedata
 from heapq import nsmallest
 from itertools import islice
@@ -26,6 +25,8 @@ if TYPE_CHECKING:
 
 _EVERY = 64
 _BATCH = 500
+_DESCRIBING = 0.2
+"""The seconds that are kept for naming the rows of the files that were found."""
 
 
 class Place(NamedTuple):
@@ -92,8 +93,10 @@ class Search:
         """Add files of rows whose file name, title or alternative text holds the query."""
         found.sources, warnings = file_tables(database, workspace)
         found.warnings += warnings
-        for source in found.sources:
-            if self.clock.over() or not self._table(database, source, found):
+        reading = Clock(self.clock.end - _DESCRIBING, self.clock.cancelled)
+        for number, source in enumerate(found.sources):
+            left = reading.left(len(found.sources) - number)
+            if reading.over() or not self._table(database, source, found, left):
                 found.stopped.append(db.one_line(source.table.title))
 
     def hits(self, database: db.Database | None, found: Found, limit: int) -> list[Hit]:
@@ -102,7 +105,9 @@ class Search:
         rows = {} if database is None else self._describing(database, found, places)
         return [self._hit(place, rows.get(place)) for place in places]
 
-    def _table(self, database: db.Database, source: FileColumns, found: Found) -> bool:
+    def _table(
+        self, database: db.Database, source: FileColumns, found: Found, seconds: float
+    ) -> bool:
         seen, complete = 0, True
 
         def known(text: str) -> bool:
@@ -123,7 +128,7 @@ class Search:
             database.scan(
                 source.query(ALL_ROWS, contains=db.Contains(form, source.searched())),
                 take,
-                max(0.0, self.clock.end - time.monotonic()),
+                seconds / len(forms),
             )
             and complete
             for form in sorted(forms)
@@ -163,8 +168,8 @@ class Search:
         """Find a row for each of a few places, the first by table and key."""
         rows: dict[Place, ShownRow] = {}
         texts = tuple(dict.fromkeys(text for place in places for text in self._spelled(place)))
-        for source in found.sources:
-            left = self.clock.end - time.monotonic()
+        for number, source in enumerate(found.sources):
+            left = self.clock.left(len(found.sources) - number)
             if left <= 0 or not texts:
                 break
 
