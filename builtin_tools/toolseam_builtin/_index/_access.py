@@ -11,7 +11,6 @@ from toolseam import ErrorCode, ToolError
 from toolseam.guards import PathGuard
 from toolseam_builtin import _database as db
 from toolseam_builtin._index._sources import (
-    COLUMN,
     FOLDER,
     file_mark,
     folder_guard,
@@ -41,7 +40,7 @@ class Access:
     faults: list[str] = attrs.field(factory=list[str])
     _folders: dict[int, PathGuard] = attrs.field(factory=dict[int, PathGuard])
     _tables: dict[int, db.Table] = attrs.field(factory=dict[int, "db.Table"])
-    _database: db.Database | None = None
+    _opened: list[db.Database] = attrs.field(factory=list["db.Database"])
     _open: ExitStack = attrs.field(factory=ExitStack)
 
     def places(self, stored: list[dict[str, Any]]) -> list[int]:
@@ -51,22 +50,20 @@ class Access:
         return [each["id"] for each in wanted if self._permits(each)]
 
     def allows(self, source: Stored) -> bool:
-        """Tell whether a source of a permitted place is still there and may be read."""
+        """Tell whether a source of a place that `places` gave is still there and may be read."""
         guard = self._folders.get(source.place)
         if guard is not None:
             try:
                 return guard.resolve(source.key).is_file()
             except ToolError:
                 return False
-        table, database = self._tables.get(source.place), self._database
-        if table is None or database is None:
-            return False
+        table = self._tables[source.place]
         try:
-            db.find_record(database, table, source.key, table.key())
+            db.find_record(self._opened[0], table, source.key, table.key())
         except ToolError as failure:
-            if failure.code is ErrorCode.TIMEOUT:
-                raise
-            return False
+            if failure.code in {ErrorCode.NOT_FOUND, ErrorCode.INVALID_ARGUMENTS}:
+                return False
+            raise
         return True
 
     def changed(self, source: Stored) -> bool:
@@ -78,7 +75,7 @@ class Access:
         try:
             if place["kind"] == FOLDER:
                 self._folders[place["id"]] = folder_guard(self.workspace, place["name"])
-            elif place["kind"] == COLUMN:
+            else:
                 self._tables[place["id"]] = self._table(place["name"])
         except ToolError as failure:
             if failure.code is ErrorCode.UNAVAILABLE:
@@ -87,10 +84,10 @@ class Access:
         return True
 
     def _table(self, name: str) -> db.Table:
-        if self._database is None:
-            opened = db.open_database(self.workspace, self.deadline)
-            self._database = self._open.enter_context(opened)
-        return indexed_column(self._database, name)[0]
+        if not self._opened:
+            opening = db.open_database(self.workspace, self.deadline)
+            self._opened.append(self._open.enter_context(opening))
+        return indexed_column(self._opened[0], name)[0]
 
     def __enter__(self) -> Self:
         return self

@@ -7,7 +7,7 @@ import os
 import sqlite3
 import tempfile
 import time
-from contextlib import closing
+from contextlib import closing, suppress
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -157,8 +157,6 @@ def _add_source(connection: sqlite3.Connection, place: int, source: Source) -> i
 def _sweep(folder: Path) -> None:
     """Remove what a build that was killed long ago left behind."""
     for left in folder.glob(f"{_PREFIX}*"):
-        try:
+        with suppress(OSError):  # another build may be faster
             if time.time() - left.lstat().st_mtime > _STALE_SECONDS:
                 left.unlink()
-        except OSError:
-            continue

@@ -6,8 +6,7 @@ import os
 import sqlite3
 import stat
 import time
-from contextlib import closing, contextmanager
-from pathlib import Path
+from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -18,10 +17,12 @@ from toolseam_builtin._index._place import FILE, index_folder
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Sequence
+    from pathlib import Path
 
     from toolseam_builtin._index._words import Wanted
     from toolseam_builtin.workspace import Workspace
 
+_MARKS = ("application_id", "user_version")
 _OPERATIONS = 2_000
 _BEST = 1_000
 _FUNCTIONS = frozenset({"bm25", "count", "match", "substr"})
@@ -150,17 +151,22 @@ def open_index(workspace: Workspace, end: float) -> Generator[Index]:
     """
     path = index_folder(workspace) / FILE
     _judge(path)
-    try:
-        # as_uri() escapes what a name could use to switch the mode.
-        connection = sqlite3.connect(
-            f"{Path(path).as_uri()}?mode=ro", uri=True, isolation_level=None, timeout=1.0
-        )
-    except sqlite3.Error:
-        raise _damaged() from None
-    with closing(connection):
+    with ExitStack() as opened:
+        try:
+            # as_uri() escapes what a name could use to switch the mode.
+            connection = sqlite3.connect(
+                f"{path.as_uri()}?mode=ro", uri=True, isolation_level=None, timeout=1.0
+            )
+            opened.callback(connection.close)
+            for pragma in ("query_only = ON", "trusted_schema = OFF", "cell_size_check = ON"):
+                connection.execute(f"PRAGMA {pragma}")
+            marks = [connection.execute(f"PRAGMA {name}").fetchone()[0] for name in _MARKS]
+        except sqlite3.Error:
+            raise _damaged() from None
+        connection.set_authorizer(_authorize)
+        connection.set_progress_handler(lambda: int(time.monotonic() > end), _OPERATIONS)
         index = Index(connection)
-        _restrict(connection, end)
-        if index.about().folder != str(workspace.place):
+        if marks != [APPLICATION, VERSION] or index.about().folder != str(workspace.place):
             raise _damaged()
         yield index
 
@@ -177,22 +183,6 @@ def _judge(path: Path) -> None:
         ) from None
     if not stat.S_ISREG(found.st_mode) or found.st_uid != os.geteuid():
         raise _damaged()
-
-
-def _restrict(connection: sqlite3.Connection, end: float) -> None:
-    try:
-        for pragma in ("query_only = ON", "trusted_schema = OFF", "cell_size_check = ON"):
-            connection.execute(f"PRAGMA {pragma}")
-        marks = [connection.execute(f"PRAGMA {name}").fetchone()[0] for name in _MARKS]
-    except sqlite3.Error:
-        raise _damaged() from None
-    if marks != [APPLICATION, VERSION]:
-        raise _damaged()
-    connection.set_authorizer(_authorize)
-    connection.set_progress_handler(lambda: int(time.monotonic() > end), _OPERATIONS)
-
-
-_MARKS = ("application_id", "user_version")
 
 
 def _authorize(action: int, first: str | None, second: str | None, *_: object) -> int:

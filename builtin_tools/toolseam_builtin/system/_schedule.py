@@ -70,9 +70,7 @@ def read_schedule(text: str, now: datetime | None) -> Schedule | str:
         return Schedule("At a time that cron picks at random within what is given")
     try:
         found = CronSim(" ".join(fields), now or datetime.now(UTC))
-        return Schedule(found.explain(), None if now is None else next(found))
-    except StopIteration:
-        return "this moment never comes"
+        return Schedule(found.explain(), None if now is None else next(found, None))
     except CronSimError as error:
         wrong = str(error).replace("-", " ")
         name = max((name for name in _NAMES if name in wrong), key=len, default="schedule")

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from support.databases import sqlite_workspace
 from support.indexes import indexed
 from toolseam import ErrorCode, ToolError
+from toolseam.guards import PathGuard
 from toolseam_builtin import _index
 from toolseam_builtin._index import Built, _sources, build_index, index_file, index_status
 from toolseam_builtin._index._texts import PASSAGE_CHARACTERS, Plain, passages, plain_file
@@ -272,6 +273,9 @@ def test_a_place_gives_so_many_sources_and_says_so(
     [
         ("a.md", "# One\n\ntext\n## Two ##\n", "One", "One\n\ntext\nTwo\n", ["One", "Two"]),
         ("a.md", "---\ntitle: 'Front'\n---\ntext", "Front", None, []),
+        ("a.md", "---\ntags: x\n---\ntext", "a.md", None, []),
+        ("a.md", "---\ntags: x\ntitle: Second\n---\ntext", "Second", None, []),
+        ("a.md", "---\nno end", "a.md", None, []),
         ("a.md", "[link](http://h) ![alt](x.png) `code` **b**", "a.md", "link alt code b", []),
         ("a.md", "One\n===\n\nx\n", "One", "One\n\nx\n", ["One"]),
         ("a.md", "```\n# no heading\n```\n", "a.md", "# no heading\n", []),
@@ -382,3 +386,44 @@ def test_an_engine_without_full_text_is_said(
 
     assert messages == ["This SQLite has no FTS5.", "The index cannot be written."]
     assert list(index_file(workspace).parent.iterdir()) == []
+
+
+def test_a_table_that_takes_too_long_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where not one row comes in time, the build ends and the old index stays."""
+    workspace = indexed(tmp_path, script=ROWS, columns=("t.body",))
+    before = index_file(workspace).read_bytes()
+    with closing(sqlite3.connect(tmp_path / "app.db")) as connection, connection:
+        connection.execute("CREATE VIEW slow AS SELECT 1 AS id")
+        connection.execute("DROP VIEW slow")
+        connection.executemany("INSERT INTO t (body) VALUES (?)", [("x" * 200,)] * 50_000)
+    monkeypatch.setattr(_sources, "_SESSION_SECONDS", -1.0)
+
+    failure = refused(workspace)
+
+    assert failure.code == ErrorCode.TIMEOUT
+    assert index_file(workspace).read_bytes() == before
+
+
+def test_json_that_is_too_long_is_passed_over(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A document whose end was not read cannot be masked by its keys; plain text is cut."""
+    monkeypatch.setattr(_sources, "_CELL_CHARACTERS", 100)
+    long = '{"a": "' + "x" * 200 + '"}'
+    script = (
+        "CREATE TABLE t (id INTEGER PRIMARY KEY, body TEXT);"
+        f"INSERT INTO t VALUES (1, '{long}'), (2, '{'word ' * 50}')"
+    )
+
+    workspace = indexed(tmp_path, script=script, columns=("t.body",))
+
+    (place,) = index_status(workspace).places
+    assert (place.sources, place.cut) == (1, 1)
+    assert place.passed_over == {"JSON that is too long to be masked": 1}
+
+
+def test_a_file_that_is_gone_has_no_mark(tmp_path: Path) -> None:
+    """What cannot be looked at counts as changed."""
+    assert _sources.file_mark(PathGuard(tmp_path), "gone") == ""

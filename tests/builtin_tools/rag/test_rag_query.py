@@ -14,10 +14,12 @@ from support.indexes import indexed
 from toolseam import DataClass, ErrorCode, ToolError, ToolResult
 from toolseam.testing import harness
 from toolseam_builtin._index import index_file
-from toolseam_builtin._index._evidence import find_evidence
-from toolseam_builtin._index._reader import Index
+from toolseam_builtin._index._access import Access
+from toolseam_builtin._index._evidence import Evidence, Found, _total, find_evidence
+from toolseam_builtin._index._reader import Index, open_index
 from toolseam_builtin._index._words import place_of, wanted_words
 from toolseam_builtin.rag import rag_query
+from toolseam_builtin.rag.rag_query import Arguments, compose
 from toolseam_builtin.workspace import IndexSettings, Workspace
 
 REFUND = "The refund for invoice INV-2041 takes five days. Don't retry."
@@ -197,7 +199,7 @@ def test_one_source_is_named_once(tmp_path: Path) -> None:
 
 def test_columns_are_evidence_too(tmp_path: Path) -> None:
     """A record is named by table, column and key, its label is the title, its markup is gone."""
-    workspace = indexed(tmp_path, script=PAGES, columns=("pages.body",))
+    workspace = indexed(tmp_path, script=PAGES, columns=("pages.body", "pages.title"))
 
     (row,) = ask(rag_query, workspace, question="What do adults pay?").artifacts[0].rows
 
@@ -440,3 +442,46 @@ def test_what_was_found_before_time_ran_out_is_shown(
     assert "stopped at the time limit" in result.metadata["warnings"][0]
     assert nothing is not None
     assert nothing.code == ErrorCode.TIMEOUT
+
+
+def test_what_cannot_be_counted_in_time_is_not_counted(tmp_path: Path) -> None:
+    """Past its moment the index gives no hit, and how many there are is left open."""
+    workspace = indexed(tmp_path, {f"{n}.txt": "harbour " * 2_000 for n in range(60)})
+    wanted = wanted_words("harbour")
+    end = time.monotonic() + 0.3
+
+    with open_index(workspace, end) as index:
+        time.sleep(0.35)
+        counted = _total(index, wanted, [0])
+        with pytest.raises(ToolError) as caught:
+            index.search(wanted, [0])
+
+    assert counted is None
+    assert caught.value.code == ErrorCode.TIMEOUT
+
+
+def test_a_database_that_is_too_slow_is_no_denial(changing: Workspace) -> None:
+    """A record that cannot be looked up in time ends the call; it is not taken for gone."""
+    now = time.monotonic()
+    with open_index(changing, now + 60) as index, Access(changing, now + 0.5) as access:
+        access.places(index.places())
+        stored = index.source("notes.note:1")
+        assert stored is not None
+        time.sleep(0.55)
+        with pytest.raises(ToolError) as caught:
+            access.allows(stored[0])
+
+    assert caught.value.code == ErrorCode.TIMEOUT
+
+
+def test_a_page_that_is_full_says_so() -> None:
+    """Evidence with very long names is cut between sources, and the answer says how to go on."""
+    long = "\U0001f6a2" * 200
+    hits = [Found(f"{long}{number}", long, long * 2, 0, 1.0, changed=False) for number in range(20)]
+
+    answer = compose(Evidence("", ["x"], hits, 20), Arguments("x", 20))
+
+    shown = len(answer.artifacts[0].rows)
+    assert 1 < shown < 20
+    assert f"{shown} of 20 sources" in answer.text
+    assert "rarer words" in answer.text

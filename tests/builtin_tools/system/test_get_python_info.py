@@ -76,6 +76,27 @@ def test_a_path_is_named_by_the_nearest_folder(path: str, named: str) -> None:
     assert short_place(path, "/srv/site") == named
 
 
+def test_a_home_that_is_the_root_names_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whose home is `/` has not every path in it."""
+    monkeypatch.setenv("HOME", "/")
+
+    assert short_place("/opt/x/y/z", "/srv/site") == "…/y/z"
+
+
+def test_a_python_that_lacks_modules_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Modules that were not built are named, and a warning says so."""
+    monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
+
+    result = ask(get_python_info, Workspace(folder=tmp_path))
+
+    items = dict(result.artifacts[0].items)
+    assert "sqlite3" in items["modules that are missing"]
+    assert not {"SQLite", "TLS"} & set(items)
+    assert any("without some modules" in warning for warning in result.metadata["warnings"])
+
+
 @given(st.text(alphabet="abc/. ", max_size=30))
 def test_a_path_outside_is_never_whole(tail: str) -> None:
     """Whatever lies below a foreign home, that home is not named in full."""

@@ -176,6 +176,52 @@ def test_a_container_without_a_limit_has_none(
     assert names == ["memory", "swap"]
 
 
+def test_a_container_with_room_is_no_alarm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Far from its limit a container's memory is a fact and no more."""
+    (tmp_path / "memory.max").write_text("1000000\n")
+    (tmp_path / "memory.current").write_text("10000\n")
+    monkeypatch.setattr(_machine, "_CGROUP", tmp_path)
+    memory = Memory(total=1_000, available=500, used=500)
+    psutil = SimpleNamespace(virtual_memory=lambda: memory, swap_memory=lambda: memory)
+    readings = Readings()
+
+    facts = {fact.name: fact.text for fact in readings.memory(psutil)}
+
+    assert facts["memory of the container"] == "10.0 kB of 1.0 MB used"
+    assert readings.warnings == []
+
+
+def test_a_process_near_its_limit_of_files_is_warned_of(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nine tenths of the files that a process may open are an alarm; no limit is none."""
+    import psutil
+
+    readings = Readings()
+    monkeypatch.setattr("resource.getrlimit", lambda _: (1, 1))
+    list(readings.process(psutil))
+    monkeypatch.setattr("resource.getrlimit", lambda _: (0, 0))
+    unlimited = {fact.name: fact.text for fact in readings.process(psutil)}
+
+    assert readings.warnings == ["the process may hardly open another file."]
+    assert "at most" not in unlimited["open files of the process"]
+
+
+def test_systems_that_count_less_are_answered(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without processor affinity, and on a file system without inodes, the rest is told."""
+    monkeypatch.delattr(os, "sched_getaffinity")
+    usage = SimpleNamespace(total=100, used=0, free=100)
+    monkeypatch.setattr("shutil.disk_usage", lambda _: usage)
+    counts = SimpleNamespace(f_files=0, f_favail=0, f_flag=0)
+    monkeypatch.setattr(os, "statvfs", lambda _: counts)
+    readings = Readings()
+
+    facts = {fact.name: fact.text for fact in [*readings.load(), *readings.disk("disk", tmp_path)]}
+
+    assert int(facts["processors"]) >= 1
+    assert "files" not in facts["disk"]
+
+
 def test_a_disk_that_cannot_be_read_is_said(tmp_path: Path) -> None:
     """A folder that is gone is a fact without numbers."""
     (fact,) = Readings().disk("disk", tmp_path / "gone")

@@ -1,3 +1,4 @@
+import os
 import sys
 import time
 from datetime import UTC, datetime, timedelta
@@ -393,6 +394,38 @@ def test_line_ends_of_other_systems_are_taken(tmp_path: Path) -> None:
     plan = plan_of(tmp_path, datetime.now(UTC))
 
     assert [dated.task.command for dated in plan.tasks] == ["one", "two"]
+
+
+def test_what_cannot_be_read_hides_no_other(tmp_path: Path) -> None:
+    """A second name of a file may not be read; pipes are no crontabs; the others are told."""
+    write(tmp_path, "a.cron", "0 0 * * * x\n61 0 * * * x\n")
+    write(tmp_path, "notes.txt", "0 0 * * * y\n")
+    os.link(tmp_path / "notes.txt", tmp_path / "b.cron")
+    os.mkfifo(tmp_path / "c.cron")
+
+    result = call(tmp_path)
+
+    assert [row[0] for row in result.artifacts[0].rows] == ["a.cron:1"]
+    assert "Warning: b.cron may not be read here." in result.content
+    assert "a.cron:2: minute: out of range" in result.content
+
+
+def test_a_folder_that_is_gone_has_no_crontabs(tmp_path: Path) -> None:
+    """A workspace that cannot be listed has nothing to show."""
+    assert call(tmp_path / "gone").success
+
+
+def test_more_than_are_read_or_listed_are_counted(tmp_path: Path) -> None:
+    """Crontabs, faults and variables beyond the most are counted, and the way to them is said."""
+    for number in range(203):
+        write(tmp_path, f"{number:03}.cron", "0 0 * * * x\n")
+    write(tmp_path, "000.cron", "bad line\n" * 60 + "A=0123456789012345678901234567890\n" * 400)
+
+    content = call(tmp_path).content
+
+    assert "Only the first 200 crontabs are read; 3 are left." in content
+    assert "… and 10 more; ask for one file." in content
+    assert "variables are not shown; ask for one file." in content
 
 
 @given(st.text(alphabet="*/,-0123456789 \t@=#%monjaluserd\"'\n", max_size=200))

@@ -1,11 +1,16 @@
-from datetime import datetime
+import importlib.util
+import json
+from datetime import datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from support.databases import ask, everything
-from toolseam import ErrorCode, ToolResult
+from toolseam import ErrorCode, ToolError, ToolResult
 from toolseam_builtin.system import list_scheduled_tasks
+from toolseam_builtin.system._scheduler import _read
+from toolseam_builtin.system._scheduler_child import describe
 from toolseam_builtin.workspace import Workspace
 
 APSCHEDULER = """
@@ -145,3 +150,66 @@ def test_more_tasks_than_are_taken_are_counted(tmp_path: Path) -> None:
     assert result.data is not None
     assert result.data["total"] == 2_000
     assert "jobs:PLAN has 3,000 tasks" in result.metadata["warnings"][0]
+
+
+def made(folder: Path, source: str, name: str) -> Any:
+    """Import what a module makes into this process, as the child does into its own."""
+    file = folder / "jobs_here.py"
+    file.write_text(source)
+    spec = importlib.util.spec_from_file_location("jobs_here", file)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return getattr(module, name)
+
+
+def test_each_kind_is_described(tmp_path: Path) -> None:
+    """A paused job has no next run, spans have none, and what lists nothing has no tasks."""
+    scheduler = made(tmp_path, APSCHEDULER, "scheduler")
+    scheduler.add_job(print, "interval", hours=1, id="paused", next_run_time=None)
+    beat = made(tmp_path, CELERY, "app")
+
+    jobs = describe(scheduler)
+    entries = describe(beat, None, None, "")
+    plain = describe({"a": {"schedule": timedelta(minutes=5), "task": "x"}, "b": "0 0 * * *"})
+
+    assert [row[0] for row in jobs["tasks"]] == ["publish", "mail", "paused"]
+    assert [row[2] is None for row in jobs["tasks"]] == [False, False, True]
+    assert entries["tasks"][0][1] == "15 6 * * *"
+    assert entries["tasks"][1] == ["mail", "every 0:00:30", None, "museum.mail"]
+    assert plain["tasks"] == [["a", "every 0:05:00", None, "x"], ["b", "0 0 * * *", None, ""]]
+    assert describe(dict(beat.conf.beat_schedule))["tasks"][0][1] == "15 6 * * *"
+    assert describe(object()) == {"kind": "object", "total": None, "tasks": None}
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        [],
+        {},
+        {"kind": 1, "total": 0, "tasks": []},
+        {"kind": "x", "total": "many", "tasks": []},
+        {"kind": "x", "total": 1, "tasks": [["a"]]},
+        {"kind": "x", "total": 1, "tasks": [["a", "b", "tomorrow", "c"]]},
+        {"kind": "x", "total": 1, "tasks": [["a", "b", 5, "c"]]},
+        {"fault": {}},
+    ],
+)
+def test_an_answer_of_another_shape_is_refused(told: object) -> None:
+    """The scheduler's own code may write the answer, so none of it is taken on trust."""
+    with pytest.raises(ToolError) as caught:
+        _read(json.dumps(told).encode())
+
+    assert caught.value.metadata["reason"] == "scheduler_failed"
+
+
+def test_a_moment_without_a_zone_is_local(tmp_path: Path) -> None:
+    """What says no zone is meant for the machine's own."""
+    rows = [["a", "b", "2026-03-19T06:15:00", "c"]]
+
+    scheduler = _read(json.dumps({"kind": "x", "total": 1, "tasks": rows}).encode())
+
+    moment = scheduler.tasks[0].next
+    assert moment is not None
+    assert moment.tzinfo is not None

@@ -3,6 +3,8 @@ from pathlib import Path
 import pytest
 
 from support.commands import documented, on_terminal, toolseam
+from toolseam.cli._index import _notes
+from toolseam_builtin._index import Built
 
 INDEX = documented("index")
 SETTINGS = '[workspace.index]\nfolders = ["docs"]\ncolumns = ["album.title"]\n'
@@ -79,6 +81,7 @@ def test_places_that_are_cut_or_incomplete_say_so(site: Path) -> None:
     ran = toolseam("index", "build", cwd=site)
 
     assert ran.out.splitlines()[0].endswith("\t1 not of a kind that is read, 1 cut")
+    assert _notes(Built("column", "t.x", 9, 9, 0, {}, complete=False)) == "the first ones only"
 
 
 def test_what_cannot_be_built_is_said(workspace: Path, config: Path) -> None:
