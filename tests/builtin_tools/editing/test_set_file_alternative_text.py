@@ -28,6 +28,15 @@ def test_the_text_is_set_in_the_record_that_describes_the_file(site: Site, file:
     ]
 
 
+def test_a_row_may_point_to_several_files(site: Site) -> None:
+    """It describes each of them, however many columns point to files."""
+    words = site.settings("files", files=("path", "title"))
+
+    result = words.write(set_file_alternative_text, file="harbour.svg", text="A red sail")
+
+    assert result.success, result.content
+
+
 def test_an_empty_text_marks_decoration(site: Site) -> None:
     """Empty is a text of its own, and twice the same changes nothing."""
     site.write(set_file_alternative_text, file="harbour.svg", text="")

@@ -31,7 +31,7 @@ from toolseam_builtin._database._writing._statements import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Sequence
+    from collections.abc import Generator, Mapping, Sequence
 
     from toolseam_builtin._database._faults import Deadline
     from toolseam_builtin._database._gate import TableGate
@@ -97,23 +97,14 @@ class PostgresWriter(PostgresDatabase):
     _ruled_out = POWERFUL
     _role_wanted = "may do anything; give write_database one that may only write the tables."
 
-    def __init__(
-        self,
-        connection: psycopg.Connection[tuple[Any, ...]],
-        title: str,
-        gate: TableGate,
-        deadline: Deadline,
-        *,
-        privileged: bool,
-    ) -> None:
-        super().__init__(connection, title, gate, deadline, privileged=privileged)
-        self._words = postgres_words()
-        self._unique: dict[str, tuple[str | None, ...]] = {}
+    _words = postgres_words()
+    _unique: Mapping[str, tuple[str | None, ...]]
 
     def announce(self, changes: Sequence[Change], history: History) -> None:
         """Say what will be written; refuse tables with triggers, rules or cascades."""
         tables = {change.table.title: change.table for change in changes}
         tables[history.table.title] = history.table
+        unique: dict[str, tuple[str | None, ...]] = {}
         for table in tables.values():
             with self._writes(table):
                 oid = self._relation(table.title).oid
@@ -129,8 +120,8 @@ class PostgresWriter(PostgresDatabase):
                 }
                 if columns and self._fetch(_CASCADES, oid, sorted(columns))[0][0]:
                     raise reaches_further(table)
-            for index in self.structure(table).indexes:
-                self._unique[index.name] = index.columns
+            unique |= {index.name: index.columns for index in self.structure(table).indexes}
+        self._unique = unique
         with self._translated(), self._sent(_LOCK):
             pass
 
