@@ -25,11 +25,13 @@ if TYPE_CHECKING:
     from toolseam_builtin._storages._places import Place
     from toolseam_builtin.workspace import Workspace
 
-_S3_OPTIONS = {
-    "config_kwargs": {
-        "connect_timeout": 1,
-        "read_timeout": 1,
-        "retries": {"total_max_attempts": 1},
+_OPTIONS: dict[str, dict[str, Any]] = {
+    "s3": {
+        "config_kwargs": {
+            "connect_timeout": 1,
+            "read_timeout": 1,
+            "retries": {"total_max_attempts": 1},
+        }
     }
 }
 """What keeps a server that does not answer from holding a tool."""
@@ -157,10 +159,8 @@ def _system(workspace: Workspace, place: Place, held: ExitStack) -> tuple[Any, s
         zipped = import_module("fsspec.implementations.zip").ZipFileSystem(fo=file)
         held.callback(zipped.close)
         return zipped, ""
-    options: dict[str, Any] = {"use_listings_cache": False}
-    if place.protocol == "s3":
-        options |= _S3_OPTIONS
-    elif place.protocol == "sftp":
+    options = {"use_listings_cache": False, **_OPTIONS.get(place.protocol, {})}
+    if place.protocol == "sftp":
         options = sftp_options()
     system, root = import_module("fsspec.core").url_to_fs(
         f"{place.protocol}://{place.rest}",

@@ -203,8 +203,8 @@ def test_a_key_that_is_text_is_followed_and_one_that_is_no_key_is_not(tmp_path: 
     insert into album values ('sea', 1.5, 'x');
     create table picture (id integer primary key, path text, album text references album (slug),
       size real references album (size), other text references album (slug),
-      token text references album (slug));
-    insert into picture values (1, 'a.txt', 'sea', 1.5, null, 'sea')
+      token text references album (slug), thumbnail text);
+    insert into picture values (1, 'a.txt', 'sea', 1.5, null, 'sea', 'b.txt')
     """
     workspace = sqlite_workspace(tmp_path, script)
     (tmp_path / "a.txt").touch()

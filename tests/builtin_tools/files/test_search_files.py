@@ -166,3 +166,17 @@ def test_nothing_found_says_what_was_looked_at(tmp_path: Path) -> None:
         "No file for 'zebra'; 4 files looked at, titles and texts beside picture.path."
     )
     assert "Aster-9" not in everything(result)
+
+
+def test_a_row_that_points_to_two_files_describes_both(tmp_path: Path) -> None:
+    """A title counts for each file of its row."""
+    script = """
+    create table p (id integer primary key, image text, thumbnail text, title text);
+    insert into p values (1, 'a.jpg', 'b.jpg', 'Harbour'), (2, 'c.jpg', 'd.jpg', 'Quay')
+    """
+    for name in "abcd":
+        (tmp_path / f"{name}.jpg").touch()
+
+    result = ask(search_files, sqlite_workspace(tmp_path, script), query="harbour")
+
+    assert files(result) == ["workspace:a.jpg", "workspace:b.jpg"]

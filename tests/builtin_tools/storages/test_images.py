@@ -65,7 +65,7 @@ def test_no_entity_is_expanded(text: str) -> None:
     "data",
     [
         *(b"", b"<", b"<html><svg width='3' height='2'/></html>", b"svg", b"RIFF0000WAVEfmt "),
-        *(b"BMxx", b"\x89PNG", b"GIF88a", b"<svgx width='3'>"),
+        *(b"BMxx", b"\x89PNG", b"GIF88a", b"<svgx width='3'>", b"<!-- <svg>"),
     ],
 )
 def test_what_begins_no_image_is_none(data: bytes) -> None:

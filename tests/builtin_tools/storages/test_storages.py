@@ -114,6 +114,16 @@ def test_names_are_literal(storage: room.Storage, name: str, code: ErrorCode) ->
     assert refusal(storage, name)[0] == code
 
 
+def test_a_refusal_of_who_reads_stays_what_it_is(storage: room.Storage) -> None:
+    """A refusal that is raised while a file is open goes on as it is."""
+    refused = ToolError("enough", ErrorCode.CONFLICT)
+
+    with pytest.raises(ToolError) as caught, storage.open("note.md"):
+        raise refused
+
+    assert caught.value is refused
+
+
 def test_a_file_is_no_folder(storage: room.Storage) -> None:
     """Listing a file is `invalid_arguments`, listing nothing `not_found`."""
     for name, code in (("note.md", ErrorCode.INVALID_ARGUMENTS), ("no", ErrorCode.NOT_FOUND)):

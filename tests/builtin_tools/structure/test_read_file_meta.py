@@ -1,5 +1,6 @@
 import hashlib
 import os
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -140,6 +141,18 @@ def test_a_checksum_ends_with_its_time(tmp_path: Path) -> None:
         facts = room.read_facts(storages, "a.bin", clock)
 
     assert (facts.checksum, facts.read, facts.look.size) == (None, 262_144, 3_000_000)
+
+
+def test_an_archive_tells_no_time(tmp_path: Path) -> None:
+    """What a storage does not know, such as a time with a zone in an archive, is left out."""
+    with zipfile.ZipFile(tmp_path / "a.zip", "w") as archive:
+        archive.writestr("sub/boat.png", PNG)
+    workspace = Workspace(folder=tmp_path, storages={"z": "zip://a.zip"}, trusted=True)
+
+    result = ask(read_file_meta, workspace, file="z:sub/boat.png")
+
+    assert "image size: 3 by 2 pixels" in result.content
+    assert "modified" not in result.content
 
 
 def test_an_empty_file_has_a_checksum(tmp_path: Path) -> None:
