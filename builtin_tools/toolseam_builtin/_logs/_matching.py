@@ -47,9 +47,14 @@ def matching(
     holds = searching(search)
     kept: list[tuple[Record, str]] = []
     total = levelless = 0
+    judged: dict[tuple[str, str | None], bool] = {}
     for record in records:
-        if source is not None and not of_source(record, source):
-            continue
+        if source is not None:
+            origin = record.file, record.head.source
+            if origin not in judged:
+                judged[origin] = of_source(record, source)
+            if not judged[origin]:
+                continue
         if wanted is not None and record.head.level not in wanted:
             levelless += record.head.level is None
             continue

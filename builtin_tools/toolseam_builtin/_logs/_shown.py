@@ -10,6 +10,7 @@ import attrs
 
 from toolseam.guards import MASK, mask_fields, mask_secrets, mask_source
 from toolseam_builtin._logs._json import text_of
+from toolseam_builtin._page import one_line
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -40,13 +41,18 @@ def shown_text(record: Record) -> str:
     try:
         masked = mask_fields(record.fields, mask_log)
     except RecursionError:
-        return f"{record.head.when} {MASK}".lstrip()
+        return f"{shown_word(record.head.when)} {MASK}".lstrip()
     return mask_secrets(text_of(cast("dict[str, object]", masked)))[0]
 
 
 def shown_source(record: Record) -> str:
     """Give the logger of a record as it may be shown and compared."""
-    return mask_secrets(record.head.source or "")[0]
+    return shown_word(record.head.source or "")
+
+
+def shown_word(text: str) -> str:
+    """Mask a piece of a record that stands by itself (a time, a name) and make it one line."""
+    return one_line(mask_log(text))
 
 
 def shown_path(path: str, folder: Path) -> str:

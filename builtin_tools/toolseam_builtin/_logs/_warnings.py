@@ -21,6 +21,7 @@ _WARNING = re.compile(
     r"(?:\w{0,50}Deprecat\w{0,50}|FutureWarning|RemovedIn\w{0,50}Warning))"
     r": (?P<message>.+)"
 )
+_HEAD = re.compile(r"[\w\s:,.|+\[\]-]*")
 _BEFORE = 400
 _BEHIND = 1_500
 
@@ -76,8 +77,12 @@ def _around_stems(text: str) -> Iterator[str]:
         end = text.find("\n", stem.start())
         end = min(end if end >= 0 else len(text), stem.start() + _BEHIND)
         warning = _WARNING.search(text, start, end)
-        if warning:
-            yield warning[0]
+        if warning is None:
+            continue
+        before = text[start : warning.start()]
+        # What stands before may tell that this is a secret; a plain head does not, and varies.
+        innocent = _HEAD.fullmatch(before) and not is_sensitive_name(before)
+        yield warning[0] if innocent else text[start:end]
 
 
 def _read(said: str) -> Deprecation | None:

@@ -15,6 +15,7 @@ from toolseam_builtin._logs._shown import (
     shown_path,
     shown_source,
     shown_text,
+    shown_word,
 )
 from toolseam_builtin._logs._traceback import Raised, has_traceback, read_traceback
 from toolseam_builtin._page import Page, excerpt, one_line
@@ -90,8 +91,8 @@ def _tell_head(told: Told, record: Record, logged: list[str], raised: Raised) ->
     """Say when, by whom and where it was logged, then type and message in all their lines."""
     message, left_out = _message(raised)
     items = [
-        ("time", one_line(record.head.when)),
-        ("logger", one_line(shown_source(record))),
+        ("time", shown_word(record.head.when)),
+        ("logger", shown_source(record)),
         ("file", one_line(record.file)),
         ("record", "\n".join(_shown_lines("\n".join(logged)))),
         ("type", _type(raised)),
@@ -153,9 +154,9 @@ def _tell_frames(told: Told, exceptions: list[Raised], workspace: Workspace) -> 
         heading = [] if raised is named else [f"Frames of {_type(raised)}, the innermost first:"]
         named = raised
         again = f" [{frame.repeated:,} times more]" if frame.repeated else ""
-        source = excerpt(one_line(mask_log(frame.source)), _NODE_CHARACTERS) + again
+        source = excerpt(shown_word(frame.source), _NODE_CHARACTERS) + again
         place = _path(frame.file, workspace)
-        name = one_line(frame.name)
+        name = shown_word(frame.name)
         line = f"  {place}:{frame.line}"
         line += f" in {name}" if name else ""
         line += f" | {source}" if source else ""
@@ -208,7 +209,7 @@ def _tell_source(told: Told, places: list[Place]) -> None:
 
 
 def _type(raised: Raised) -> str:
-    return one_line(raised.type) or "(the traceback is cut off)"
+    return shown_word(raised.type) or "(the traceback is cut off)"
 
 
 def _message(raised: Raised) -> tuple[list[str], int]:
@@ -223,4 +224,4 @@ def _shown_lines(text: str) -> list[str]:
 
 
 def _path(path: str, workspace: Workspace) -> str:
-    return one_line(mask_log(shown_path(path, workspace.place)))
+    return shown_word(shown_path(path, workspace.place))

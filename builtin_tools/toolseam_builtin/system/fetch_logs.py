@@ -96,7 +96,7 @@ def execute(arguments: Arguments, context: ToolContext) -> ToolResult:
 
 def compose(found: Matching, reading: Reading, arguments: Arguments) -> Answer:
     """Say the records, each with its file, its further lines indented."""
-    from toolseam_builtin._logs._shown import cut_lines, shown_source
+    from toolseam_builtin._logs._shown import cut_lines, shown_source, shown_word
     from toolseam_builtin._logs._times import local_zone
 
     page = Page()
@@ -105,10 +105,10 @@ def compose(found: Matching, reading: Reading, arguments: Arguments) -> Answer:
         lines, missing = cut_lines(text, _RECORD_CHARACTERS)
         first, *more = (excerpt(one_line(line), _LINE_CHARACTERS) for line in lines)
         head = record.head
-        file, source = one_line(record.file), one_line(shown_source(record))
+        file, source = one_line(record.file), shown_source(record)
         said = [f"{file}: {first}", *(f"    {line}" for line in more)]
         shown = "\n".join([first, *more])
-        cells = [one_line(head.when), one_line(head.named), source, file, shown]
+        cells = [shown_word(head.when), shown_word(head.named), source, file, shown]
         if not page.take(said, cells, [head.iso, head.level, source or None, file, shown]):
             break
         left_out += missing

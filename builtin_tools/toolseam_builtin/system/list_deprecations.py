@@ -62,7 +62,7 @@ def execute(arguments: Arguments, context: ToolContext) -> ToolResult:
 
 def compose(found: dict[Deprecation, Seen], reading: Reading, folder: Path, limit: int) -> Answer:
     """Say each warning once, the most frequent first, then the one seen last."""
-    from toolseam_builtin._logs._shown import shown_path
+    from toolseam_builtin._logs._shown import shown_path, shown_word
 
     page = Page()
     ordered = sorted(found.items(), key=lambda item: item[1].count, reverse=True)
@@ -70,7 +70,7 @@ def compose(found: dict[Deprecation, Seen], reading: Reading, folder: Path, limi
         path = one_line(shown_path(warning.file, folder)) if warning.file else ""
         place = f"{path}:{warning.line}" if path else ""
         message = excerpt(one_line(warning.message), _CHARACTERS)
-        last = one_line(seen.newest.head.when)
+        last = shown_word(seen.newest.head.when)
         category = warning.category
         count = f"{seen.count:,} time{'' if seen.count == 1 else 's'}"
         line = f"- {f'{place}: ' if place else ''}{category}: {message} ({count}"

@@ -219,6 +219,35 @@ def test_secrets_in_messages_are_masked(tmp_path: Path) -> None:
         assert last(workspace, search=guess).content.startswith("No exception whose record holds")
 
 
+def test_a_long_chain_is_cut_aloud(tmp_path: Path) -> None:
+    """Of a chain of hundreds the first are told, and how many exceptions and frames are not."""
+    frame = f'  File "{"long/" * 60}x.py", line 99, in f\n    g()\n'
+    link = "\n\nThe above exception was the direct cause of the following exception:\n\n"
+    one = f"Traceback (most recent call last):\n{frame}ValueError: x"
+
+    result = last(one_log(tmp_path, "2025-05-06 07:00:00 ERROR a: x\n" + link.join([one] * 200)))
+
+    assert "140 more exceptions are left out." in result.content
+    assert "outer frames are left out" in result.content
+    assert len(result.content.encode()) < 44_000
+
+
+def test_an_exception_without_frames_is_told(tmp_path: Path) -> None:
+    """A traceback that has no frames still has type and message."""
+    result = last(one_log(tmp_path, "Traceback (most recent call last):\nKeyError: 1\n"))
+
+    assert "type: KeyError\nmessage: 1" in result.content
+    assert [artifact.type for artifact in result.artifacts] == ["key_value"]
+
+
+def test_a_source_that_became_shorter_is_passed_over(tmp_path: Path) -> None:
+    """A frame behind the end of the file that is there now shows no source."""
+    workspace = project(tmp_path)
+    (tmp_path / "depot" / "load.py").write_text("short\n")
+
+    assert "None of the frames is in the workspace's sources" in last(workspace).content
+
+
 def test_many_frames_keep_the_innermost(tmp_path: Path) -> None:
     """Of a deep traceback the inner frames are listed, and the rest is counted."""
     frames = "".join(f'  File "x.py", line {n}, in f{n}\n    f{n + 1}()\n' for n in range(1, 301))

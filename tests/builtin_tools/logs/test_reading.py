@@ -100,6 +100,19 @@ def test_a_packed_log_gets_half_of_what_is_left(tmp_path: Path) -> None:
     assert "b.log.1.gz: only its oldest 40,000 bytes" in spent.warnings[0]
 
 
+def test_files_older_than_wanted_are_not_opened(tmp_path: Path) -> None:
+    """A rotated file that was last written to before the time asked for is left alone."""
+    (tmp_path / "a.log").write_text(numbered(1, 3))
+    (tmp_path / "a.log.1.gz").write_bytes(b"no gzip")
+    os.utime(tmp_path / "a.log.1.gz", (1, 1))
+    logs = find_logs(Workspace(folder=tmp_path)).logs
+    spent = budget()
+
+    found = list(newest_records(logs, spent, NOW, datetime(2025, 1, 1, tzinfo=UTC)))
+
+    assert (len(found), spent.warnings) == (3, [])
+
+
 def test_a_file_that_vanishes_is_named(tmp_path: Path) -> None:
     """A file that is rotated away between looking and reading is a warning."""
     (tmp_path / "a.log").write_text("x\n")

@@ -157,6 +157,12 @@ def test_times_without_a_year_are_never_ahead() -> None:
     assert (december.year, may.year) == (2024, 2025)
 
 
+@pytest.mark.parametrize("text", ["31/Feb/2025:07:00:00", "2025/13/01 07:00:00", "yesterday"])
+def test_impossible_times_are_none(text: str) -> None:
+    """A day that no calendar has is no time, and no failure."""
+    assert moment_of(text, NOW) is None
+
+
 @pytest.mark.parametrize(
     ("number", "year"),
     [(1746514801, 2025), (1746514801.5, 2025), (1746514801500, 2025), (-1, None), (1e300, None)],

@@ -197,6 +197,17 @@ def test_secrets_are_masked_in_every_channel(tmp_path: Path) -> None:
     assert "jwt.InvalidTokenError: Signature has expired" in result.content
 
 
+def test_every_field_of_an_object_is_masked(tmp_path: Path) -> None:
+    """Time, level and logger of a JSON line may be anything, and are masked like its message."""
+    url = "postgresql://app:Tulip-77@db/shop"
+    keys = ("time", "level", "logger", "message", "other", "exc_info")
+
+    result = fetch(one_log(tmp_path, "".join(f'{{"a": 1, "{key}": "{url}"}}\n' for key in keys)))
+
+    assert len(rows(result)) == 6
+    assert "Tulip-77" not in everything(result)
+
+
 @pytest.mark.parametrize("known", ["Aster", "password=A", "tulip-7", "app:T"])
 def test_search_tells_no_secret(tmp_path: Path, known: str) -> None:
     """A true beginning of a secret is answered like a false one (H46)."""

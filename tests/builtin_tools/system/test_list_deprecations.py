@@ -104,13 +104,31 @@ def test_secrets_are_masked(tmp_path: Path) -> None:
             warned(
                 "a.py:1: DeprecationWarning: use api_key=Aster-9",
                 "a.py:2: DeprecationWarning: postgresql://app:Tulip-77@db is old",
+                "at https://app:Tulip-77@db/x.py:3: DeprecationWarning: x",
             ),
         )
     )
 
-    assert len(rows(result)) == 2
+    assert len(rows(result)) == 3
     assert "Aster-9" not in everything(result)
     assert "Tulip-77" not in everything(result)
+
+
+def test_what_is_masked_away_is_no_warning(tmp_path: Path) -> None:
+    """Text assigned to a sensitive name tells no warning, and a line tells one at most."""
+    text = warned("token=DeprecationWarning: x", "a.py:1: FutureWarning: FutureWarning: twice")
+
+    assert [row[4] for row in rows(listed(one_log(tmp_path, text)))] == ["FutureWarning: twice"]
+
+
+def test_a_page_that_is_full_shows_fewer(tmp_path: Path) -> None:
+    """Warnings that do not fit are counted."""
+    texts = (f"a.py:{n}: FutureWarning: {'😀' * 390}" for n in range(1, 41))
+
+    result = listed(one_log(tmp_path, warned(*texts)), limit=40)
+
+    assert result.content.startswith("40 distinct")
+    assert 5 < len(rows(result)) < 40
 
 
 def test_without_logs_it_is_unavailable(tmp_path: Path) -> None:
