@@ -34,7 +34,10 @@ FLOORS = (
         *("_entrypoints", "_settings_files", "_selection", "_discovery", "_loading"),
         *("_settings_structure", "_settings_keys", "_settings", "_trust"),
     ),
-    ("_judgement", "_structure", "_binding", "_registry", "_wrappers", "_policy", "_approval"),
+    (
+        *("_judgement", "_structure", "_binding", "_registry", "_wrappers"),
+        *("_policy", "_rates", "_approval"),
+    ),
     (
         "_watch",
         "_workers",

@@ -100,10 +100,13 @@ class Conversation:
             inner.withdrawn = set()
         return inner
 
-    def admit(self, name: object) -> tuple[BoundTool | None, ToolResult | None]:
-        """Ask the three questions that need no argument: known, allowed, not withdrawn.
+    def admit(
+        self, name: object, *, look: bool = False
+    ) -> tuple[BoundTool | None, ToolResult | None]:
+        """Ask the questions that need no argument: known, allowed, not withdrawn, not too often.
 
-        An alias becomes the canonical tool first; every rule knows canonical names only.
+        An alias becomes the canonical tool first; every rule knows canonical names only. To
+        `look` is no call, and is not counted.
         """
         # Taken before the questions: what changes meanwhile makes the answer stale by itself.
         admitted, epoch = self.admitted, self.state.epoch
@@ -123,6 +126,10 @@ class Conversation:
             return tool, refusal(ErrorCode.PERMISSION_DENIED, message, reason="depth")
         if self.is_withdrawn(tool):
             return tool, withdrawn(tool)
+        rates = self.state.rates
+        if rates is not None and rates.applies(tool):
+            most = rates.take(tool, self.actor, look=look)
+            return tool, None if most is None else too_often(tool, most)
         if not verdict.observed_only:
             admitted[tool.name] = (tool, epoch)
         return tool, None
@@ -149,6 +156,12 @@ class Conversation:
         self.admitted = {}
         if self._outer is not None:
             self._outer.raise_mark(data_class)
+
+
+def too_often(tool: BoundTool, most: int) -> ToolResult:
+    """Return the answer to a call beyond the rate."""
+    message = f"{tool.name} was called too often: {most:,} calls a minute are allowed. Try later."
+    return refusal(ErrorCode.UNAVAILABLE, message, retriable=True, reason="rate")
 
 
 def withdrawn(tool: BoundTool) -> ToolResult:

@@ -15,6 +15,7 @@ from toolseam._levels import DataClass, Zone
 from toolseam._loading import load
 from toolseam._plugin_settings import PluginSettings
 from toolseam._policy import Policy, PolicyDecision, Receiver, raise_claims
+from toolseam._rates import Rates
 from toolseam._registry import Given, Registry
 from toolseam._result import ToolError
 from toolseam._seam import aperform, perform
@@ -149,6 +150,7 @@ class Host:
             settings_of=own.of,
             secrets=self._secret,
             stop_on_contract_error=settings.on_contract_error == "stop",
+            rates=Rates(settings.limits.per_minute) if settings.limits.per_minute else None,
             seam=(perform, aperform),
         )
         self._trace = RunTrace(self._state.listeners, own=True)

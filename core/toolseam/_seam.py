@@ -142,7 +142,7 @@ def admitted_call(
 ) -> tuple[Call, ToolResult | None]:
     """Return a call that was taken as far as its approval, and the refusal that it met."""
     call = begin(conversation, name)
-    return call, _admit(call, name, arguments)
+    return call, _admit(call, name, arguments, look=True)
 
 
 def answer(
@@ -151,18 +151,18 @@ def answer(
     """Leave the one step of a call that is answered without being made; it ran no plugin code."""
     call = begin(conversation, name)
     call.for_wire = place
-    refused = _admit(call, name, arguments)
+    refused = _admit(call, name, arguments, look=True)
     return _finish(call, result if refused is None else refused)
 
 
-def _admit(call: Call, name: object, arguments: object) -> ToolResult | None:
+def _admit(call: Call, name: object, arguments: object, *, look: bool = False) -> ToolResult | None:
     """Take the steps that run no plugin code, in the order of §5; a result is a refusal."""
     conversation = call.conversation
     known = conversation.admitted.get(name) if type(name) is str else None
     if known is not None and known[1] == conversation.state.epoch:
         tool = known[0]
     else:
-        given, refused = conversation.admit(name)
+        given, refused = conversation.admit(name, look=look)
         if refused is not None:
             call.tool = given
             return refused

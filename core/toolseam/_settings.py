@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from toolseam._errors import SettingsError
     from toolseam._settings_files import SettingsFile
 
+_RATES = "per_minute"
+
 
 @attrs.frozen
 class Settings:
@@ -102,7 +104,7 @@ def load_settings(
         workspace_file=Path(str(local.path)) if local.exists else None,
         workspace_trusted=place is not None and _is_trusted(place, local, operator),
         tools=_strictest(operator.tools, workspace.tools),
-        limits=attrs.evolve(operator.limits, **_given_limits(workspace, local)),
+        limits=_joined_limits(operator, workspace, local),
         on_contract_error="stop" if "stop" in answers else "continue",
         enforce=operator.enforce,
         words=(words, local.table),
@@ -140,6 +142,14 @@ def _given_limits(workspace: WorkspaceSettings, local: SettingsFile) -> dict[str
     return {name: getattr(workspace.limits, name) for name in local.table.get("limits", {})}
 
 
+def _joined_limits(
+    operator: OperatorSettings, workspace: WorkspaceSettings, local: SettingsFile
+) -> Limits:
+    given = _given_limits(workspace, local)
+    given[_RATES] = {**operator.limits.per_minute, **workspace.limits.per_minute}
+    return attrs.evolve(operator.limits, **given)
+
+
 def _refuse_operator_keys(local: SettingsFile, config: SettingsFile) -> None:
     for key in OPERATOR_ONLY:
         if key in local.table:
@@ -156,8 +166,11 @@ def _refuse_widening(
     config: SettingsFile,
 ) -> None:
     for name, value in _given_limits(workspace, local).items():
-        if value > getattr(operator.limits, name):
+        if name != _RATES and value > getattr(operator.limits, name):
             raise _widens(f"limits.{name}", local, config)
+    for name, rate in workspace.limits.per_minute.items():
+        if rate > operator.limits.per_minute.get(name, rate):
+            raise _widens(f"limits.{_RATES}.{name}", local, config)
     if workspace.enforce == "observe":
         raise _widens("enforce", local, config)
     weaker = local.table.get("on_contract_error") == "continue"

@@ -72,7 +72,42 @@ class Limits:
     content_bytes: int = _key(50_000, "Bytes of content.", ge=200, le=50_000)
     message_bytes: int = _key(2_000, "Bytes of a failure message.", ge=100, le=2_000)
     artifact_bytes: int = _key(50_000, "Bytes of all artifacts of a call.", ge=200, le=50_000)
+    per_minute: Mapping[str, int] = _key(
+        dict, "Calls of one actor in a minute, by tool, `group:<name>` or `*`; at least 1."
+    )
     data_bytes: int = _key(50_000, "Bytes of data, and of metadata.", ge=200, le=50_000)
+
+
+@attrs.frozen
+class ApprovalRules:
+    """`[approval]`: who may decide, beside the rules that always hold."""
+
+    four_eyes: bool = _key(False, "True: nobody approves a call of his own run.")
+
+
+@attrs.frozen
+class AuditLevel:
+    """`[audit]` of a workspace, which may only be stricter than the operator's."""
+
+    level: str = _key(
+        "metadata",
+        "What is stored of content: `none`, `metadata`, `redacted` or `full`; any other word is"
+        " `metadata`.",
+    )
+
+
+@attrs.frozen
+class Audit(AuditLevel):
+    """`[audit]` of the operator; the plugin `audit` keeps it once `trust` names it."""
+
+    enabled: bool = _key(True, "False: nothing is stored, though the plugin is named.")
+    database: str | None = _key(
+        None, "`sqlite:///` and a path, or `postgresql://`; absent: a file in the state folder."
+    )
+    retention_days: int = _key(30, "Days after which a run is purged.", ge=1, le=36_500)
+    key_env: str | None = _key(
+        None, "The variable that holds the sealing key, 32 bytes in base64; absent: a key file."
+    )
 
 
 @attrs.frozen
@@ -91,6 +126,7 @@ class CommonSettings:
     enforce: Literal["enforce", "observe"] = _key(
         "enforce", "`observe` records what the data-class rule would refuse, and offers it."
     )
+    approval: ApprovalRules = _key(ApprovalRules, "Approval.")
 
 
 @attrs.frozen
@@ -105,6 +141,7 @@ class OperatorSettings(CommonSettings):
     sets: Mapping[str, PluginSet] = _key(dict, "Named selections.")
     enable: tuple[str, ...] = _key((), "Tools that are off by default (every write) and wanted.")
     tables: Tables = _key(Tables, "Database tables.")
+    audit: Audit = _key(Audit, "The audit store.")
     zone: Zone = _key(Zone.EXTERNAL_GLOBAL, "Where content goes if nobody says otherwise.")
     plugins: Mapping[str, Mapping[str, Any]] = _key(dict, "A plugin's settings, by distribution.")
     secrets: Mapping[str, str] = _key(dict, "A secret's name to its environment variable.")
@@ -118,4 +155,5 @@ class WorkspaceSettings(CommonSettings):
     """`toolseam.toml`, or `[tool.toolseam]` of `pyproject.toml`: describes, and may narrow."""
 
     tables: DeniedTables = _key(DeniedTables, "Database tables.")
+    audit: AuditLevel = _key(AuditLevel, "The audit store.")
     workspace: Mapping[str, Any] = _key(dict, "What is here: settings of the builtin tools.")

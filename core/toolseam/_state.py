@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from toolseam._bounds import Sizes
     from toolseam._judgement import Broken
     from toolseam._policy import Policy
+    from toolseam._rates import Rates
     from toolseam._registry import Registry
     from toolseam._run_store import RunStore
     from toolseam._wrappers import HostPlugins, Wrapper
@@ -48,6 +49,7 @@ class HostState:
         "listeners",
         "plugins",
         "policy",
+        "rates",
         "registry",
         "resources",
         "seam",
@@ -76,6 +78,7 @@ class HostState:
         settings_of: Callable[[BoundTool], Any],
         secrets: Callable[[BoundTool, str], str],
         stop_on_contract_error: bool,
+        rates: Rates | None,
         seam: tuple[Callable[..., Any], Callable[..., Any]],
     ) -> None:
         self._turn = threading.Lock()
@@ -95,6 +98,7 @@ class HostState:
         self.stop_on_contract_error = stop_on_contract_error
         self.seam = seam
         self.store: RunStore = MemoryStore()
+        self.rates = rates
         self.four_eyes = False
         self.violations: list[Violation] = []
         self.withdrawn: set[int] = set()

@@ -454,7 +454,7 @@ def test_cancelling_ends_the_run_and_the_task() -> None:
         return ToolResult.text("rested")
 
     async def main(host: Host) -> bool:
-        host.listen(lambda step: heard.append(step.status))
+        host.listen(lambda step: heard.append(getattr(step, "status", "")))
         provider = ScriptedProvider([("rest", {}), "never"])
         task = asyncio.create_task(host.session(actor=ADA).arun(provider, "q"))
         await started.wait()

@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from toolseam._messages import Delta, Finish, ProviderError, ProviderFault, Reply, ToolCall, Usage
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Iterable
+    from collections.abc import AsyncIterator, Iterable, Sequence
 
     from toolseam._levels import Zone
     from toolseam._messages import Request
 
-Line: TypeAlias = "str | tuple[str, Any] | list[tuple[str, Any] | ToolCall] | Reply | ProviderError"
+Line: TypeAlias = (
+    "str | tuple[str, Any] | Sequence[tuple[str, Any] | ToolCall] | Reply | ProviderError"
+)
 """An answer in words; one call or several, as `(name, arguments)`; a whole reply; a failure."""
 
 
