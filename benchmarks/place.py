@@ -105,14 +105,15 @@ def make_place(folder: Path) -> Place:
         module = site / "toolset" / f"{name}.py"
         module.parent.mkdir(exist_ok=True)
         module.write_text(_TOOL.format(name=name))
-    targets = "".join(f"{name} = toolset.{name}\n" for name in names)
-    write_distribution(site, "toolset", f"[toolseam.tools]\n{targets}")
+    settings = folder / "config" / "toolseam" / "config.toml"
+    settings.parent.mkdir(parents=True)
+    settings.write_text(f"trust = {['toolset'] if names else []}\n")
+    if names:
+        targets = "".join(f"{name} = toolset.{name}\n" for name in names)
+        write_distribution(site, "toolset", f"[toolseam.tools]\n{targets}")
     write_others(site, OTHERS)
     place.script.write_text(_SCRIPT)
     place.workspace.mkdir()
-    settings = folder / "config" / "toolseam" / "config.toml"
-    settings.parent.mkdir(parents=True)
-    settings.write_text('trust = ["toolset"]\n')
     compileall.compile_dir(site, quiet=2)
     return place
 

@@ -21,6 +21,7 @@ _SECONDS = 1.0
 _NAMES = 5_000
 _NEAR = 3
 _COMPARED = 100
+_ENDING = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-")
 
 
 @attrs.frozen
@@ -45,8 +46,16 @@ class Candidate:
 def template_name(name: str, kind: str | None) -> str:
     """Return a name as Jinja2's file loader takes it: empty segments and `.` do not count.
 
-    Raises `ToolError` `invalid_arguments` for a blank name, for `..` and for an address.
+    Args:
+        name: what the application asks its loader for.
+        kind: the ending that the name lacks: ASCII letters and digits, then `._-` as well.
+
+    Raises `ToolError` `invalid_arguments` for a blank name, for `..`, for an address and for an
+    ending of other characters.
     """
+    if kind is not None and not (_ENDING.issuperset(kind) and kind[:1].isalnum()):
+        message = "kind is an ending of letters, digits, '.', '_' and '-', such as html."
+        raise ToolError(message, ErrorCode.INVALID_ARGUMENTS)
     segments = [each for each in name.split("/") if each not in {"", "."}]
     if ".." in segments or "://" in name:
         raise ToolError("A template's name has no '..' and no '://'.", ErrorCode.INVALID_ARGUMENTS)

@@ -39,7 +39,7 @@ class Arguments:
         str | None,
         Arg(
             "The ending that the name lacks, such as html or txt: welcome is then welcome.txt.",
-            pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$",
+            min_length=1,
             max_length=20,
         ),
     ] = None

@@ -22,12 +22,7 @@ class Arguments:
     """What `get_record_content` is asked."""
 
     table: Annotated[str, Arg("The record's table.", min_length=1, max_length=200)]
-    key: Annotated[
-        str | int,
-        Arg(
-            "The record's key, as read_records shows it.", max_length=200, ge=-(2**63), le=2**63 - 1
-        ),
-    ]
+    key: Annotated[str | int, Arg("The record's key, as read_records shows it.", max_length=200)]
     children: Annotated[bool, Arg("Whether records that refer to it are shown.")] = True
 
 

@@ -21,12 +21,7 @@ class Arguments:
     """What `get_record_history` is asked."""
 
     table: Annotated[str, Arg("The record's table.", min_length=1, max_length=200)]
-    key: Annotated[
-        str | int,
-        Arg(
-            "The record's key, as read_records shows it.", max_length=200, ge=-(2**63), le=2**63 - 1
-        ),
-    ]
+    key: Annotated[str | int, Arg("The record's key, as read_records shows it.", max_length=200)]
     field: Annotated[
         str | None, Arg("Changes of this column only.", min_length=1, max_length=200)
     ] = None
