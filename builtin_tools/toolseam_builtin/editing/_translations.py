@@ -22,7 +22,7 @@ from toolseam_builtin.editing._records import (
 )
 from toolseam_builtin.editing._shown import differs, fingerprint, said
 
-_FIELDS = 11
+_FIELDS = 9
 _MADE = ("nextval(", "identity")
 
 

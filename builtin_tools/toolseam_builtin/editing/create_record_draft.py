@@ -33,7 +33,7 @@ class Arguments:
     table: Annotated[str, Arg("A table, or schema.table.", min_length=1, max_length=200)]
     values: Annotated[
         dict[str, str | int | float | bool | None],
-        Arg("What the record holds, column: value.", min_length=1, max_length=15),
+        Arg("What the record holds, column: value.", min_length=1, max_length=12),
     ]
     after: Annotated[
         str | int | None,
