@@ -61,7 +61,7 @@ HEAVY = {
     *("psycopg", "sqlite3", "sqlalchemy", "httpx", "httpx2", "fsspec", "psutil", "jinja2", "yaml"),
     *("ruamel", "re2", "tomllib", "configparser", "tempfile"),
     *("importlib_metadata", "urllib.request", "xml", "zoneinfo", "cronsim"),
-    *("cattrs", "email.utils", "jsonschema_rs", "socket"),
+    *("email.utils", "jsonschema_rs"),
 }
 LISTING = """
 import json, sys
