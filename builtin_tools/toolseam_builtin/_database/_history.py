@@ -76,39 +76,6 @@ class History:
         which = () if self.table_name is None else ((self.table_name, title),)
         return (*which, (self.record, key))
 
-    def rows(
-        self,
-        about: tuple[tuple[str, Scalar], ...],
-        before: Mapping[str, Scalar],
-        after: Mapping[str, Scalar],
-        *,
-        who: str,
-        when: str,
-    ) -> list[dict[str, Scalar]]:
-        """Return the rows that a writer adds for one change.
-
-        Args:
-            about: which record it is, as `of` says.
-            before: the changed fields with their old values; empty for a new record.
-            after: the record's fields with their new values; a version wants every one of them.
-            who: the acting user.
-            when: the moment, ISO 8601 with an offset.
-        """
-        told = ((self.who, who), (self.when, when))
-        frame = {**dict(about), **{column: value for column, value in told if column is not None}}
-        if self.field is None:
-            return [{**frame, **{name: after[name] for name in self.copies if name in after}}]
-        changed = [name for name in after if not before or before.get(name) != after[name]]
-        return [
-            {
-                **frame,
-                self.field: name,
-                **({} if self.old is None else {self.old: before.get(name)}),
-                **({} if self.new is None else {self.new: after[name]}),
-            }
-            for name in changed
-        ]
-
 
 def find_history(
     database: Database, table: Table, settings: TableSettings, *, named_only: bool = False

@@ -73,34 +73,3 @@ def test_what_is_no_history_is_said(tmp_path: Path, table: str, history: str | N
 
     assert refusal.value.code == "unavailable"
     assert refusal.value.metadata["reason"] == "no_history"
-
-
-def test_a_writer_gets_a_row_for_each_changed_field(tmp_path: Path) -> None:
-    """Only what differs becomes a row, with person and time."""
-    history = found(tmp_path, CHANGES, "pages")
-    about = history.of("pages", 1)
-    before, after = {"title": "Dawn", "body": "x"}, {"title": "Dusk", "body": "x"}
-
-    rows = history.rows(about, before, after, who="ada", when="2026-03-15T10:00:00+01:00")
-
-    assert rows == [
-        {
-            "page_id": 1,
-            "changed_by": "ada",
-            "changed_at": "2026-03-15T10:00:00+01:00",
-            "field": "title",
-            "old": "Dawn",
-            "new": "Dusk",
-        }
-    ]
-
-
-def test_a_writer_gets_one_row_for_a_version(tmp_path: Path) -> None:
-    """A version holds the record's columns as they are afterwards."""
-    history = found(tmp_path, VERSIONS, "article")
-
-    rows = history.rows(
-        history.of("article", 1), {"title": "a"}, {"title": "b", "group": "g"}, who="ada", when="t"
-    )
-
-    assert rows == [{"id": 1, "author": "ada", "modified_at": "t", "title": "b", "group": "g"}]
