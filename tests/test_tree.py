@@ -52,7 +52,7 @@ FLOORS = (
         "_seam",
     ),
     (
-        *("_run_state", "_turns", "_loop", "_run_control"),
+        *("_lowering", "_run_state", "_turns", "_loop", "_run_control"),
         *("_plugin_settings", "_session", "_host"),
     ),
     ("toolseam", "providers", "testing", "cli", "__main__"),
