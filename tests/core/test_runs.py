@@ -467,6 +467,28 @@ def test_cancelling_ends_the_run_and_the_task() -> None:
     assert heard == ["cancelled"]
 
 
+@pytest.mark.parametrize("turns", range(12))
+def test_a_run_may_be_cancelled_at_any_moment(turns: int) -> None:
+    """Wherever the loop stands, the task ends cancelled, and a finished run is left finished."""
+    kept: list[str] = []
+
+    async def main(host: Host) -> tuple[bool, bool]:
+        script = [("echo", {"text": "a"}), [("echo", {"text": "b"}), ("echo", {"text": "c"})], "d"]
+        task = asyncio.create_task(host.session(actor=ADA).arun(ScriptedProvider(script), "q"))
+        for _ in range(turns):
+            await asyncio.sleep(0.001 if turns % 2 else 0)
+        task.cancel()
+        await asyncio.wait({task})
+        return task.cancelled(), not task.cancelled() and task.result().answer == "d"
+
+    with host_of(echo(), writer(kept)) as host:
+        cancelled, finished = asyncio.run(main(host))
+        # Whoever was cancelled leaves a host that works.
+        assert host.session(actor=ADA).run(ScriptedProvider(["x"]), "q").answer == "x"
+
+    assert cancelled != finished
+
+
 def test_a_stream_shows_everything_and_then_the_run() -> None:
     """Steps, words and progress come as they happen; the last thing is the run."""
 
