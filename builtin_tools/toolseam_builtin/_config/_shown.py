@@ -11,7 +11,7 @@ from toolseam import json_safe
 from toolseam.guards import MASK, mask_fields
 from toolseam_builtin._config._model import Written, dotted, is_list, is_mapping
 from toolseam_builtin._page import excerpt, one_line
-from toolseam_builtin.system.get_env import shown_value
+from toolseam_builtin._shown_value import shown_value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

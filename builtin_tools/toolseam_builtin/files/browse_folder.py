@@ -59,22 +59,22 @@ def compose(view: View) -> db.Answer:
 
     folder, page = view.folder, db.Page()
     for name in folder.folders[view.offset : view.offset + _PAGE]:
-        text = f"{st.shown_name(name)}/"
-        if not page.take([f"- {text}"], [text], [name, "folder", None, None]):
+        shown = st.shown_name(name)
+        if not page.take([f"- {shown}/"], [f"{shown}/"], [shown, "folder", None, None]):
             break
     else:
         for name, look in view.looks.items():
             kind = st.mime_type(name)
             size = "size unknown" if look is None else st.human_size(look.size)
-            text = f"{st.shown_name(name)} ({kind}, {size})"
-            row = [name, "file", kind, None if look is None else look.size]
+            shown = st.shown_name(name)
+            text = f"{shown} ({kind}, {size})"
+            row = [shown, "file", kind, None if look is None else look.size]
             if not page.take([f"- {text}"], [text], row):
                 break
     total = len(folder.folders) + len(folder.files)
     following = view.offset + len(page.lines)
-    place = (
-        f"{db.one_line(view.storage)}:/{'' if folder.name == '.' else st.shown_name(folder.name)}"
-    )
+    within = "" if folder.name == "." else st.shown_name(folder.name)
+    place = f"{db.one_line(view.storage)}:/{within}"
     notes = [f"More with offset={following}."] if page.lines and following < total else []
     if folder.left_out:
         notes.append(
@@ -82,7 +82,7 @@ def compose(view: View) -> db.Answer:
         )
     data: dict[str, object] = {
         "storage": view.storage,
-        "folder": folder.name,
+        "folder": within or ".",
         "folders": len(folder.folders),
         "files": len(folder.files),
         "left_out": folder.left_out,

@@ -111,7 +111,7 @@ def compose(facts: FileFacts, rows: list[ShownRow], warnings: list[str]) -> Answ
     data: dict[str, object] = {
         "file": facts.shown,
         "storage": facts.storage,
-        "name": look.name,
+        "name": st.shown_name(look.name),
         "type": kind,
         "content_type": None if image is None else image.type,
         "bytes": look.size,

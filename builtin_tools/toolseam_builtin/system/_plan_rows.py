@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from toolseam_builtin._page import Page, excerpt, one_line
-from toolseam_builtin.system.get_env import shown_value
+from toolseam_builtin._shown_value import shown_value
 
 if TYPE_CHECKING:
     from toolseam_builtin.system._plan import Dated, Plan

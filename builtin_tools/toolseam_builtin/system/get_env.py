@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import os
-import re
 from typing import TYPE_CHECKING, Annotated
 
 import attrs
@@ -17,21 +15,18 @@ from toolseam import (
     ToolError,
     ToolResult,
     ToolSpec,
-    guards,
     hookimpl,
 )
 from toolseam_builtin._answer import Answer, admin_spec
 from toolseam_builtin._page import Page, excerpt, one_line
+from toolseam_builtin._shown_value import shown_value
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-_WORKING_FOLDER = "PWD"
-WITHHELD = "[withheld]"
 _COLUMNS = ("name", "value")
 _LISTED_CHARACTERS = 500
 _SINGLE_CHARACTERS = 8_000
-_USERINFO_ALONE = re.compile(r"[^\s:/@]*:[^\s@/]+(?=@[\w.-]+(?::\d+)?(?:/\S*)?$)")
 
 
 @attrs.frozen
@@ -98,27 +93,3 @@ def compose(
     data: dict[str, object] = {"total": total, "columns": list(_COLUMNS), "rows": page.rows}
     table = ToolArtifact.table("Environment variables", _COLUMNS, page.cells, fit=True)
     return Answer("\n".join([heading, *page.lines]), (table,), data)
-
-
-def shown_value(name: str, value: str) -> str:
-    """Mask the value of a variable; where masking fails, the value is withheld."""
-    if not value:
-        return value
-    if guards.is_sensitive_name(name) and not (name == _WORKING_FOLDER and value.startswith("/")):
-        return guards.MASK
-    try:
-        return _masked(value)
-    except Exception:  # noqa: BLE001 - whatever it was, a value that was not judged is not shown
-        return WITHHELD
-
-
-def _masked(value: str) -> str:
-    """Mask by the keys of JSON, by assignments within the value, by URL and by shape."""
-    if value.lstrip()[:1] in {"{", "["}:
-        try:
-            document = json.loads(value)
-        except ValueError:
-            return guards.mask_source(value)
-        masked = guards.mask_fields(document, _masked)
-        return value if masked == document else json.dumps(masked, ensure_ascii=False)
-    return _USERINFO_ALONE.sub(guards.MASK, guards.mask_source(value))

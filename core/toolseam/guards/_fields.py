@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, cast
 
+from toolseam.guards._basic import is_basic
 from toolseam.guards._names import is_sensitive_name
 from toolseam.guards._secrets import MASK
 
@@ -20,7 +21,7 @@ def mask_fields(value: object, text: Callable[[str], str]) -> object:
     """Mask what stands under a sensitive key of a JSON value, and judge all other strings.
 
     A pair (`["X-Auth-Token", "…"]`) and a named value (`{"name": "password", "value": "…"}`)
-    count as key and value too.
+    count as key and value too; `auth` is sensitive where basic authentication stands below it.
 
     Args:
         value: what a JSON decoder gives; it is not changed.
@@ -43,7 +44,7 @@ def _masked(value: object, text: Callable[[str], str], depth: int) -> object:
         named = any(_is_sensitive(fields.get(name)) for name in _NAMES)
         return {
             key: MASK
-            if is_sensitive_name(key) or (named and key in _VALUES)
+            if is_sensitive_name(key) or (named and key in _VALUES) or is_basic(key, each)
             else _masked(each, text, depth + 1)
             for key, each in fields.items()
         }

@@ -9,9 +9,9 @@ def mask_secrets(text: str, *, keep_lines: bool = False) -> tuple[str, int]:
     """Replace each secret that shows by its shape with ``[masked]``.
 
     Known are the userinfo of a URL, credentials in a query or a connection string, bearer tokens
-    and ``Authorization`` values, JSON web tokens, private-key blocks and keys with the prefix of a
-    well-known vendor. UUIDs, hashes and ordinary prose stay as they are. Masking twice changes
-    nothing more.
+    and ``Authorization`` values, the ``auth`` of Docker and npm, JSON web tokens, private-key
+    blocks and keys with the prefix of a well-known vendor. UUIDs, hashes and ordinary prose stay as
+    they are. Masking twice changes nothing more.
 
     Args:
         text: Any text.

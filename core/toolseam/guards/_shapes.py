@@ -8,6 +8,7 @@ hundred times slower. A text whose shapes nobody looks for costs no compilation.
 import re
 from collections.abc import Callable, Iterator
 
+from toolseam.guards._basic import basic_pairs
 from toolseam.guards._names import is_sensitive_name
 
 Spans = Callable[[str], Iterator[tuple[int, int]]]
@@ -163,6 +164,7 @@ SHAPES: tuple[Spans, ...] = (
     _userinfo,
     _queries,
     _group(("uthorization", "UTHORIZATION"), _AUTHORIZATION),
+    basic_pairs,
     _group(("earer ", "EARER "), _BEARER),
     _token("eyJ", r"[\w-]{8,512}(?:\.[\w-]{2,}){1,4}\.?", 2),
     _token("AKIA", "[A-Z0-9]{16,}", 1),

@@ -7,8 +7,9 @@ from hypothesis import strategies as st
 from toolseam import Actor, ErrorCode, ToolError, ToolResult
 from toolseam.guards import MASK
 from toolseam.testing import harness
+from toolseam_builtin._shown_value import WITHHELD, shown_value
 from toolseam_builtin.system import get_env
-from toolseam_builtin.system.get_env import WITHHELD, compose, shown_value
+from toolseam_builtin.system.get_env import compose
 
 SECRETS = ("Tulip-77", "Fern_33", "Hazel9", "Moss-12", "k-Aster-9", "Alder+88")
 ENVIRONMENT = {

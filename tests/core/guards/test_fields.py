@@ -27,6 +27,8 @@ def shapes(text: str) -> str:
         ([["X-Auth-Token", "k-9"]], [["X-Auth-Token", MASK]]),
         ([{"name": "password", "value": "k-9"}], [{"name": "password", "value": MASK}]),
         ({"url": "x://a:b@c"}, {"url": f"x://{MASK}@c"}),
+        ({"auths": {"r.test": {"auth": "YWRhOms5"}}}, {"auths": {"r.test": {"auth": MASK}}}),
+        ({"auth": "required", "_auth": {"auth": ""}}, {"auth": "required", "_auth": {"auth": ""}}),
         ({"monkey": "ape", "n": 1.5}, {"monkey": "ape", "n": 1.5}),
     ],
 )

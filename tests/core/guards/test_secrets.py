@@ -43,6 +43,8 @@ SECRETS = (
     ("?odbc_connect=DRIVER%3Dx%3BPWD%3DAster9", "Aster9"),
     ("curl -H 'Authorization: Bearer Aster9.x-1'", "Aster9"),
     ('{"authorization": "Basic QXN0ZXI6OQ=="}', "QXN0ZXI6OQ"),
+    ('{"auths": {"r.test": {"auth": "QXN0ZXI6OQ=="}}}', "QXN0ZXI6OQ"),
+    ("//npm.example.test/:_auth=QXN0ZXI6OQ", "QXN0ZXI6OQ"),
     ("bearer abc123def456", "abc123def456"),
     ("https://hooks.slack.com/services/T0/B0/" + A[:24], A[:24]),
     ("https://discord.test/api/webhooks/1234567890/" + A, A),
@@ -61,6 +63,7 @@ HARMLESS = (
     "https://cdn.test/app.js?hash=d41d8cd98f00b204e9800998ecf8427e&v=2",
     'if "-----BEGIN PRIVATE KEY-----" in text: raise ValueError',
     "-----BEGIN CERTIFICATE-----\nMIIDdzCCAl+gAwIBAgIE\n-----END CERTIFICATE-----",
+    'auth: required, "auth": "YWJjZGVmZ2g=" and auth = AuthBackend() or auth=////////////',
     "key-value, ghp_short, AKIA, eyJ.x, sk-short, SG.x, mail me at ann@example.test",
 )
 SHAPED = st.sampled_from([*TOKENS, *(text for text, _ in SECRETS), MASK])
