@@ -55,12 +55,12 @@ FLOORS = (
         *("_lowering", "_run_state", "_turns", "_loop", "_run_control"),
         *("_plugin_settings", "_session", "_host"),
     ),
-    ("toolseam", "providers", "testing", "cli", "__main__"),
+    ("toolseam", "providers", "runs", "testing", "cli", "__main__"),
 )
 PLACES = {
     room: (floor, place) for floor, rooms in enumerate(FLOORS) for place, room in enumerate(rooms)
 }
-SIDE_ROOMS = ("toolseam.guards", "toolseam.providers", "toolseam.testing")
+SIDE_ROOMS = ("toolseam.guards", "toolseam.providers", "toolseam.runs", "toolseam.testing")
 MOST_PUBLIC_NAMES = 36
 
 

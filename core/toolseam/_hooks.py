@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from toolseam._context import ToolContext
     from toolseam._host import Host
     from toolseam._result import ToolResult
+    from toolseam._run_store import RunStore
     from toolseam._spec import ToolSpec
     from toolseam._steps import Step
 
@@ -47,6 +48,10 @@ class PluginHooks:
     @hookspec(firstresult=True)
     def toolseam_provider(self) -> object:
         """Give a provider."""
+
+    @hookspec
+    def toolseam_run_store(self, host: Host) -> RunStore | None:
+        """Keep runs and steps; None keeps nothing. What it raises stops the host's start."""
 
     @hookspec
     def toolseam_step(self, step: Step) -> None:

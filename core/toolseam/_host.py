@@ -153,6 +153,7 @@ class Host:
             rates=Rates(settings.limits.per_minute) if settings.limits.per_minute else None,
             seam=(perform, aperform),
         )
+        self._state.four_eyes = settings.four_eyes
         self._trace = RunTrace(self._state.listeners, own=True)
         self._system = self._own(Actor.system)
         if settings.operator.strict or settings.workspace.strict:
@@ -160,6 +161,7 @@ class Host:
         for _, told in host_plugins.implementations("toolseam_step"):
             self._state.listeners.add(_teller(told))
         self._closed = False
+        self._open_store(host_plugins)
         self._tell_plugins("toolseam_open")
 
     # -- calling -------------------------------------------------------------------------------
@@ -298,6 +300,7 @@ class Host:
             return
         self._closed = True
         self._tell_plugins("toolseam_close")
+        self._state.store.close()
         self._state.resources.close()
         self._state.workers.close()
 
@@ -336,6 +339,18 @@ class Host:
             except (Exception, SystemExit) as error:  # noqa: BLE001
                 kinds = short(type(plugin).__name__), short(type(error).__name__)
                 LOGGER.warning("%s of a %s raised %s", hook, *kinds)
+
+    def _open_store(self, plugins: HostPlugins) -> None:
+        """Ask the host plugins where runs are kept; what one raises stops the start."""
+        offered = plugins.implementations("toolseam_run_store")
+        stores = [store for _, give in offered if (store := give(host=self)) is not None]
+        if len(stores) > 1:
+            for store in stores:
+                store.close()
+            raise LoadError("several plugins keep runs; name one of them in `trust`")
+        for store in stores:
+            self._state.store = store
+            self._state.listeners.add(_teller(store.step))
 
     def _give_tools(
         self, registry: Registry, plugins: HostPlugins, owners: Mapping[int, Record]

@@ -1,4 +1,4 @@
-"""Data classes, zones and effects: the closed words of policy (contract §3)."""
+"""Data classes, zones, effects and privacy: the closed words of policy (contract §3)."""
 
 from __future__ import annotations
 
@@ -51,6 +51,27 @@ class Zone(StrEnum):
         return _CEILINGS[self]
 
 
+class Privacy(StrEnum):
+    """What a stored copy keeps of content, strictest first; `none` and `metadata` keep nothing."""
+
+    NONE = "none"
+    METADATA = "metadata"
+    REDACTED = "redacted"
+    FULL = "full"
+
+    @property
+    def rank(self) -> int:
+        """0 for `none` up to 3."""
+        return _RANKS[self]
+
+    @classmethod
+    def strictest(cls, *words: str) -> Privacy:
+        """Return the strictest of several words; one that is no level counts as `metadata`."""
+        known = set(cls)
+        levels = [cls(word) if word in known else cls.METADATA for word in words]
+        return min(levels, key=lambda level: level.rank, default=cls.METADATA)
+
+
 _CEILINGS = {
     Zone.EXTERNAL_GLOBAL: DataClass.EDITOR_CONTENT,
     Zone.EXTERNAL_EU: DataClass.INTERNAL_CONFIGURATION,
@@ -59,7 +80,7 @@ _CEILINGS = {
 }
 
 _RANKS: dict[str, int] = {
-    word: rank for kind in (Effect, DataClass) for rank, word in enumerate(kind)
+    word: rank for kind in (Effect, DataClass, Privacy) for rank, word in enumerate(kind)
 }
 
-publish(globals(), "Effect", "DataClass", "Zone")
+publish(globals(), "Effect", "DataClass", "Privacy", "Zone")

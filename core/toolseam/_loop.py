@@ -60,10 +60,15 @@ async def drive(run: RunState, decided: Mapping[int, Decision] | None = None) ->
     `cancelled`.
     """
     try:
-        return await _drive(run, decided)
+        ended = await _drive(run, decided)
     except (asyncio.CancelledError, KeyboardInterrupt):
-        _ended(run, Termination.CANCELLED)
+        # Here and now: whoever stopped the run waits for nothing any more.
+        run.conversation.state.store.end(_ended(run, Termination.CANCELLED))
         raise
+    if ended.status.is_terminal:
+        # A store may wait for a disk or a network, and the loop must not.
+        await asyncio.to_thread(run.conversation.state.store.end, ended)
+    return ended
 
 
 async def _drive(run: RunState, decided: Mapping[int, Decision] | None) -> Run:
@@ -91,7 +96,7 @@ async def _drive(run: RunState, decided: Mapping[int, Decision] | None) -> Run:
         # The calls are looked at before any of them runs; some may have to wait for people.
         seen = scan(run, calls)
         if any(each.needs_approval for each in seen):
-            return _suspended(run, calls, seen)
+            return await _suspended(run, calls, seen)
         waiting = await _answered(run, calls, {})
         if waiting is not None:
             return waiting
@@ -99,10 +104,14 @@ async def _drive(run: RunState, decided: Mapping[int, Decision] | None) -> Run:
 
 async def _answered(run: RunState, turn: Any, decided: Mapping[int, Decision]) -> Run | None:  # noqa: ANN401
     """Answer a turn; a run comes back if that ended it."""
+    names = [call.name for call in turn]
     run.messages += await answer_turn(run, turn, decided)
     run.turn, run.pending = (), ()
     conversation = run.conversation
-    if conversation.state.store.holds(run.id):
+    # Reads never hold a run, and a thread costs a tenth of a millisecond.
+    store, tools = conversation.state.store, map(conversation.state.registry.get, names)
+    wrote = any(tool is not None and not tool.reads for tool in tools)
+    if wrote and await asyncio.to_thread(store.holds, run.id):
         return _result(run, RunStatus.HELD, None)
     if conversation.stopped:
         return _ended(run, Termination.CONTRACT_ERROR)
@@ -258,7 +267,7 @@ def note_decision(run: RunState, shown: PendingCall, decision: Decision) -> None
     _note(run, "approval", facts, {"reason": decision.reason, "edited": edited}, 0.0)
 
 
-def _suspended(run: RunState, turn: Any, seen: tuple[PendingCall, ...]) -> Run:  # noqa: ANN401
+async def _suspended(run: RunState, turn: Any, seen: tuple[PendingCall, ...]) -> Run:  # noqa: ANN401
     """Keep the whole turn, and give it to people."""
     run.turn, run.pending = turn, seen
     for each in seen:
@@ -273,7 +282,7 @@ def _suspended(run: RunState, turn: Any, seen: tuple[PendingCall, ...]) -> Run: 
         content = {"arguments": each.arguments, "preview": list(each.lines)}
         _note(run, "approval", {"event": "asked", **facts}, content, 0.0)
     try:
-        run.conversation.state.store.suspend(run.id, dump(run))
+        await asyncio.to_thread(run.conversation.state.store.suspend, run.id, dump(run))
     except RunError:
         # Nobody must wait for a decision that can never be given.
         run.turn, run.pending = (), ()
@@ -292,9 +301,7 @@ def _ended(
         status = RunStatus.CANCELLED
     else:
         status = RunStatus.FAILED if reason in _FAILED else RunStatus.COMPLETED
-    ended = _result(run, status, reason, answer, fault)
-    run.conversation.state.store.end(ended)
-    return ended
+    return _result(run, status, reason, answer, fault)
 
 
 def _result(

@@ -12,7 +12,7 @@ from toolseam._levels import DataClass, Zone
 from toolseam._loop import drive, note_decision
 from toolseam._messages import Message, Provider, SystemMessage, UserMessage
 from toolseam._policy import Receiver
-from toolseam._run_state import RunState, load, restore
+from toolseam._run_state import RunState, decision_of, kept_decision, load, restore
 from toolseam._runs import DEFAULT_ROUNDS, MAX_ROUNDS, Budget, Decision, PendingCall, Run, RunError
 from toolseam._trace import RunTrace
 from toolseam._turns import pending
@@ -114,18 +114,57 @@ def resume_run(
 ) -> tuple[RunState, dict[int, Decision]]:
     """Take a run that waits and hold what people said to the rules; nothing has run yet.
 
+    What was said before, by `decide_run`, counts as if it were said now.
+
     Raises `RunError`: `not_found` for no such run, `invalid_arguments` for decisions that do not
     fit the turn, `permission_denied` for who may not decide, `conflict` for what has changed.
     """
     said = list(decisions)
-    kept = load(state.store.look(run_id))
+    looked = state.store.look(run_id)
+    kept = load(looked)
     run = _rebuilt(state, run_id, kept, _chain(providers))
-    decided = _decided(run, said)
-    state.store.claim(run_id)
+    before = _said_before(state, run_id)
+    try:
+        decided = _decided(run, before)
+    except RunError:
+        state.store.forget(run_id)  # it waits for new decisions
+        raise
+    if not decided.keys().isdisjoint(_positions(said)):
+        raise RunError("Somebody has decided about this call.", "conflict")
+    decided |= _decided(run, said)
+    _refuse_gaps(run, decided)
+    _keep(state, run_id, said)
+    state.store.claim(run_id, looked)
     run.conversation.raise_mark(kept.mark)
     for position, decision in decided.items():
         note_decision(run, run.pending[position], decision)
     return run, decided
+
+
+def decide_run(state: HostState, run_id: str, decisions: Iterable[Decision]) -> bool:
+    """Keep what people say of a run that waits, held to the rules; True if no call is left.
+
+    Raises `RunError` as `resume_run` does, and `conflict` where somebody has decided before.
+    """
+    kept = load(state.store.look(run_id))
+    run = _rebuilt(state, run_id, kept, ())
+    said = list(decisions)
+    _decided(run, said)
+    _keep(state, run_id, said)
+    return _asked(run).keys() == _positions(_said_before(state, run_id))
+
+
+def _keep(state: HostState, run_id: str, said: list[Decision]) -> None:
+    if said:
+        state.store.decide(run_id, [kept_decision(each) for each in said])
+
+
+def _said_before(state: HostState, run_id: str) -> list[Decision]:
+    return [decision_of(text) for text in state.store.decisions(run_id)]
+
+
+def _positions(decisions: Iterable[Decision]) -> set[int]:
+    return {decision.position for decision in decisions}
 
 
 def waiting(state: HostState, run_id: str) -> tuple[PendingCall, ...]:
@@ -151,18 +190,25 @@ def _rebuilt(state: HostState, run_id: str, kept: Kept, chain: tuple[Provider, .
     return run
 
 
+def _asked(run: RunState) -> dict[int, PendingCall]:
+    return {each.position: each for each in run.pending if each.needs_approval}
+
+
 def _decided(run: RunState, said: list[Decision]) -> dict[int, Decision]:
     """Hold decisions to the turn that waits, to who may decide, and to what was shown."""
-    asked = {each.position: each for each in run.pending if each.needs_approval}
+    asked = _asked(run)
     decided = {decision.position: decision for decision in said}
     if len(decided) < len(said) or not decided.keys() <= asked.keys():
         raise RunError("The decisions do not fit the calls that wait.", "invalid_arguments")
-    if decided.keys() < asked.keys():
-        left = ", ".join(str(position) for position in sorted(asked.keys() - decided.keys()))
-        raise RunError(f"Every call that waits needs a decision: {left}.", "invalid_arguments")
     return {
         position: _held(run, asked[position], decision) for position, decision in decided.items()
     }
+
+
+def _refuse_gaps(run: RunState, decided: Mapping[int, Decision]) -> None:
+    if missing := sorted(_asked(run).keys() - decided.keys()):
+        left = ", ".join(map(str, missing))
+        raise RunError(f"Every call that waits needs a decision: {left}.", "invalid_arguments")
 
 
 def _held(run: RunState, shown: PendingCall, decision: Decision) -> Decision:

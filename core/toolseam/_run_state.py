@@ -23,7 +23,16 @@ from toolseam._messages import (
     UserMessage,
 )
 from toolseam._render import issue
-from toolseam._runs import CONTENT_LIMIT, DEFAULT_ROUNDS, Budget, PendingCall, RunError, RunStep
+from toolseam._runs import (
+    CONTENT_LIMIT,
+    DEFAULT_ROUNDS,
+    Budget,
+    Decision,
+    KeptDecision,
+    PendingCall,
+    RunError,
+    RunStep,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -95,7 +104,7 @@ def dump(run: RunState) -> bytes:
     facts = {
         "version": VERSION,
         "run": run.id,
-        "actor": None if actor is None else [actor.name, sorted(actor.roles), actor.service],
+        "actor": None if actor is None else _actor_json(actor),
         "zone": conversation.zone.value,
         "run_zone": run.zone.value,
         "tools": None if conversation.allowed is None else sorted(conversation.allowed),
@@ -133,7 +142,7 @@ class Kept:
     def owner(self) -> Actor | None:
         """Who acts."""
         found = self.facts["actor"]
-        return None if found is None else Actor(found[0], frozenset(found[1]), found[2])
+        return None if found is None else _actor_of(found)
 
     @property
     def zone(self) -> Zone:
@@ -194,6 +203,29 @@ def restore(kept: Kept, conversation: Conversation, providers: tuple[Provider, .
 def _withdrawn_names(conversation: Conversation) -> set[str]:
     tools = conversation.state.registry.loaded()
     return {tool.name for tool in tools if tool.key in conversation.withdrawn}
+
+
+def kept_decision(decision: Decision) -> KeptDecision:
+    """Return what a person said as a store keeps it."""
+    arguments = None if decision.arguments is None else dict(decision.arguments)
+    who = _actor_json(decision.actor)
+    facts = (decision.position, decision.verdict, who, decision.digest, decision.reason, arguments)
+    text = encode(facts, limit=CONTENT_LIMIT)
+    return KeptDecision(decision.position, decision.verdict, decision.actor.name, text)
+
+
+def decision_of(text: bytes) -> Decision:
+    """Return the decision that was kept as this text."""
+    position, verdict, actor, digest, reason, arguments = decode(text)
+    return Decision(position, verdict, _actor_of(actor), digest, reason, arguments)
+
+
+def _actor_json(actor: Actor) -> list[Any]:
+    return [actor.name, sorted(actor.roles), actor.service]
+
+
+def _actor_of(found: list[Any]) -> Actor:
+    return Actor(found[0], frozenset(found[1]), found[2])
 
 
 def message_json(message: Message) -> dict[str, Any]:

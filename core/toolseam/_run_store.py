@@ -5,26 +5,34 @@ from __future__ import annotations
 import threading
 from typing import TYPE_CHECKING, Protocol
 
+from toolseam._errors import publish
 from toolseam._runs import RunError
 
 if TYPE_CHECKING:
-    from toolseam._call import Call
+    from collections.abc import Mapping, Sequence
+
     from toolseam._result import ToolResult
-    from toolseam._runs import Run, RunStep
+    from toolseam._runs import KeptDecision, Run, RunStep
+    from toolseam._steps import Intent, Step
 
 
 class RunStore(Protocol):
-    """What keeps runs; one a host. Every method may be called from any thread.
+    """What keeps runs; one a host, by the hook `toolseam_run_store`.
 
-    A tool's steps reach it as they reach every listener, by the hook `toolseam_step`.
+    Every method may be called from any thread, `begin`, `note` and `step` from an event loop too,
+    which they must not hold up.
     """
 
-    def begin(self, run_id: str, facts: dict[str, object]) -> None:
-        """Remember that a run began: owner, zone, provider."""
+    def begin(self, run_id: str, facts: Mapping[str, object]) -> None:
+        """Remember that a run began: `actor`, `zone`, `provider`."""
         ...
 
-    def intent(self, call: Call) -> ToolResult | None:
+    def intent(self, intent: Intent) -> ToolResult | None:
         """Remember that a write is about to run; a refusal if that cannot be stored."""
+        ...
+
+    def step(self, step: Step) -> None:
+        """Remember a finished call, of a run or not; what cannot be stored is reported."""
         ...
 
     def note(self, step: RunStep) -> None:
@@ -43,12 +51,35 @@ class RunStore(Protocol):
         """Return the state of a run that waits, and leave it waiting; raises `RunError`."""
         ...
 
-    def claim(self, run_id: str) -> bytes:
-        """Take a run that waits, so that nobody else resumes it; raises `RunError`."""
+    def decide(self, run_id: str, decisions: Sequence[KeptDecision]) -> None:
+        """Keep what people said of calls that wait, all or none.
+
+        Raises `RunError`: `not_found` where nothing waits, `conflict` where somebody has decided.
+        """
+        ...
+
+    def decisions(self, run_id: str) -> tuple[bytes, ...]:
+        """Return the texts of what people have said so far; raises `RunError`."""
+        ...
+
+    def forget(self, run_id: str) -> None:
+        """Drop what people have said of a run that waits on: what it was about has changed."""
+        ...
+
+    def claim(self, run_id: str, state: bytes) -> None:
+        """Take a run that waits in this very state, so that nobody else resumes it.
+
+        Raises `RunError`: `not_found` where nothing waits, `conflict` where it waits for other
+        decisions by now.
+        """
         ...
 
     def end(self, run: Run) -> None:
         """Remember how a run ended; what waited of it is erased."""
+        ...
+
+    def close(self) -> None:
+        """End with the host."""
         ...
 
 
@@ -57,14 +88,17 @@ class MemoryStore:
 
     def __init__(self) -> None:
         self._turn = threading.Lock()
-        self._waiting: dict[str, bytes] = {}
+        self._waiting: dict[str, tuple[bytes, dict[int, bytes]]] = {}
 
-    def begin(self, run_id: str, facts: dict[str, object]) -> None:
+    def begin(self, run_id: str, facts: Mapping[str, object]) -> None:
         """Nothing is kept."""
 
-    def intent(self, call: Call) -> ToolResult | None:  # noqa: ARG002
+    def intent(self, intent: Intent) -> ToolResult | None:  # noqa: ARG002
         """Nothing is kept."""
         return None
+
+    def step(self, step: Step) -> None:
+        """Nothing is kept."""
 
     def note(self, step: RunStep) -> None:
         """Nothing is kept."""
@@ -76,23 +110,50 @@ class MemoryStore:
     def suspend(self, run_id: str, state: bytes) -> None:
         """Keep it in memory."""
         with self._turn:
-            self._waiting[run_id] = state
+            self._waiting[run_id] = state, {}
 
     def look(self, run_id: str) -> bytes:
         """Return it."""
         with self._turn:
-            if run_id not in self._waiting:
-                raise RunError("No run of this id waits here.", "not_found")
-            return self._waiting[run_id]
+            return self._found(run_id)[0]
 
-    def claim(self, run_id: str) -> bytes:
-        """Return and forget it."""
+    def decide(self, run_id: str, decisions: Sequence[KeptDecision]) -> None:
+        """Keep them, all or none."""
         with self._turn:
-            if run_id not in self._waiting:
-                raise RunError("No run of this id waits here.", "not_found")
-            return self._waiting.pop(run_id)
+            kept = self._found(run_id)[1]
+            if not kept.keys().isdisjoint(each.position for each in decisions):
+                raise RunError("Somebody has decided about this call.", "conflict")
+            kept.update({each.position: each.text for each in decisions})
+
+    def decisions(self, run_id: str) -> tuple[bytes, ...]:
+        """Return them."""
+        with self._turn:
+            return tuple(self._found(run_id)[1].values())
+
+    def forget(self, run_id: str) -> None:
+        """Drop them."""
+        with self._turn:
+            self._found(run_id)[1].clear()
+
+    def claim(self, run_id: str, state: bytes) -> None:
+        """Forget it, if nobody did before."""
+        with self._turn:
+            if self._found(run_id)[0] != state:
+                raise RunError("The run has gone on; look at it again.", "conflict")
+            del self._waiting[run_id]
 
     def end(self, run: Run) -> None:
         """Forget it."""
         with self._turn:
             self._waiting.pop(run.id, None)
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+    def _found(self, run_id: str) -> tuple[bytes, dict[int, bytes]]:
+        if run_id not in self._waiting:
+            raise RunError("No run of this id waits here.", "not_found")
+        return self._waiting[run_id]
+
+
+publish(globals(), "RunStore")

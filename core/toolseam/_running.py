@@ -12,6 +12,7 @@ from toolseam._conversation import withdrawn
 from toolseam._jsontext import decode
 from toolseam._judgement import as_broken
 from toolseam._outcome import busy, given_up, record, rose, timed_out
+from toolseam._steps import intent
 from toolseam._waiting import in_thread, late_task
 from toolseam._wrappers import athrough, through
 
@@ -53,7 +54,7 @@ async def arun(call: Call, tool: BoundTool) -> ToolResult:
         await asyncio.sleep(_TURN_S)
     try:
         refused = _taking_turns(call, tool) or await _aconsent(call)
-        return refused or _intended(call) or await arun_once(call, tool)
+        return refused or await arun_once(call, tool)
     except BaseException as error:
         broken = as_broken(error)
         if broken is None:
@@ -65,15 +66,19 @@ async def arun(call: Call, tool: BoundTool) -> ToolResult:
 
 
 async def _aconsent(call: Call) -> ToolResult | None:
-    """Ask in a thread: a preview may wait for a database, and the loop must not."""
+    """Ask in a thread: preview and store may wait for a database, and the loop must not."""
     seconds = call.conversation.state.timeout_s
-    refused: ToolResult | None = await in_thread(call, lambda: consent(call), seconds)
+    refused: ToolResult | None = await in_thread(
+        call, lambda: consent(call) or _intended(call), seconds
+    )
     return refused
 
 
 def _intended(call: Call) -> ToolResult | None:
     """Have the write's intent stored first; refuse the call where it cannot be."""
-    return call.conversation.state.store.intent(call)
+    if call.abandoned:
+        raise given_up(cast("BoundTool", call.tool))
+    return call.conversation.state.store.intent(intent(call))
 
 
 def _taking_turns(call: Call, tool: BoundTool) -> ToolResult | None:

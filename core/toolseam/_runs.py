@@ -133,6 +133,16 @@ class Decision:
         return cls(pending.position, "edit", actor, pending.digest, arguments=dict(arguments))
 
 
+@attrs.frozen
+class KeptDecision:
+    """A decision as a store keeps it: who said what, and the text that `decisions` gives back."""
+
+    position: int
+    verdict: str
+    decided_by: str
+    text: bytes = attrs.field(repr=False)
+
+
 @attrs.frozen(eq=False, repr=False)
 class RunStep:
     """What happened in a run besides tool calls; immutable.
@@ -202,7 +212,7 @@ class RunError(ToolseamError):
 publish(
     globals(),
     *("RunStatus", "Termination", "Budget", "PendingCall", "Decision", "RunStep", "Run"),
-    "RunError",
+    *("RunError", "KeptDecision"),
 )
 
 

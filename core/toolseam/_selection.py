@@ -40,6 +40,8 @@ OPERATOR_ONLY = (
 """Keys that a workspace file may not hold: each of them could widen what is allowed."""
 
 WORKSPACE_KEYS = (
+    "approval",
+    "audit",
     "block",
     "disable",
     "enforce",

@@ -9,7 +9,14 @@ from toolseam._consent import preview as preview_of
 from toolseam._errors import publish
 from toolseam._loop import drive
 from toolseam._result import copy_error
-from toolseam._run_control import begin_run, events, in_own_loop, resume_run, waiting
+from toolseam._run_control import (
+    begin_run,
+    decide_run,
+    events,
+    in_own_loop,
+    resume_run,
+    waiting,
+)
 from toolseam._seam import admitted_call, aperform, perform
 from toolseam._steps import step
 
@@ -206,7 +213,7 @@ class Session:
 
         Args:
             run_id: the run.
-            decisions: one for each call that needs approval.
+            decisions: one for each call that needs approval and that `decide` was not told of.
             provider: who is asked from now on, held to the run's mark.
 
         Raises `RunError` where the run is not there, the decisions do not fit it, somebody may
@@ -220,6 +227,15 @@ class Session:
             resume_run, self._conversation.state, run_id, decisions, provider
         )
         return await drive(run, decided)
+
+    def decide(self, run_id: str, decisions: Iterable[Decision]) -> bool:
+        """Keep what people say of a run that waits, for whoever resumes it; True if none is left.
+
+        Each call may be decided by somebody else, and nothing runs here.
+
+        Raises `RunError` as `resume` does, and `conflict` where a call has been decided.
+        """
+        return decide_run(self._conversation.state, run_id, decisions)
 
     def waiting(self, run_id: str) -> tuple[PendingCall, ...]:
         """Return the calls of a run that waits; raises `RunError` `not_found`."""

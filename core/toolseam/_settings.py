@@ -12,11 +12,19 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import attrs
 
+from toolseam._levels import Privacy
 from toolseam._selection import OPERATOR_ONLY, Selection, make_selection, operator_table
 from toolseam._settings_files import is_table, settings_error, trust_file
 from toolseam._settings_files import operator_file as read_operator
 from toolseam._settings_files import workspace_file as read_workspace
-from toolseam._settings_keys import Limits, OperatorSettings, ToolRules, WorkspaceSettings
+from toolseam._settings_keys import (
+    Audit,
+    AuditLevel,
+    Limits,
+    OperatorSettings,
+    ToolRules,
+    WorkspaceSettings,
+)
 from toolseam._settings_structure import structure
 
 if TYPE_CHECKING:
@@ -30,7 +38,7 @@ _RATES = "per_minute"
 class Settings:
     """What holds: both files and the host's own words together.
 
-    `tools`, `limits`, `enforce` and `on_contract_error` are the stricter of both files;
+    `tools`, `limits`, `audit`, `enforce` and `on_contract_error` are the stricter of both files;
     `workspace_trusted` says that the operator trusted this folder with this very file; `words`
     are the two tables as they were written.
     """
@@ -43,6 +51,7 @@ class Settings:
     workspace_trusted: bool
     tools: Mapping[str, ToolRules]
     limits: Limits
+    audit: Audit
     on_contract_error: Literal["continue", "stop"]
     enforce: Literal["enforce", "observe"]
     words: tuple[Mapping[str, Any], Mapping[str, Any]] = attrs.field(repr=False)
@@ -51,6 +60,11 @@ class Settings:
     def disabled_groups(self) -> frozenset[str]:
         """Groups that either file disables."""
         return frozenset(self.operator.groups.disable + self.workspace.groups.disable)
+
+    @property
+    def four_eyes(self) -> bool:
+        """Whether either file wants somebody else than the owner of a run to approve."""
+        return self.operator.approval.four_eyes or self.workspace.approval.four_eyes
 
     @property
     def denied_tables(self) -> tuple[str, ...]:
@@ -105,6 +119,7 @@ def load_settings(
         workspace_trusted=place is not None and _is_trusted(place, local, operator),
         tools=_strictest(operator.tools, workspace.tools),
         limits=_joined_limits(operator, workspace, local),
+        audit=_joined_audit(operator.audit, *_said_level(workspace, local)),
         on_contract_error="stop" if "stop" in answers else "continue",
         enforce=operator.enforce,
         words=(words, local.table),
@@ -127,6 +142,7 @@ def coded_settings(words: Mapping[str, Any] | None = None) -> Settings:
         workspace_trusted=False,
         tools=operator.tools,
         limits=operator.limits,
+        audit=_joined_audit(operator.audit),
         on_contract_error=operator.on_contract_error,
         enforce=operator.enforce,
         words=(words or {}, {}),
@@ -150,6 +166,15 @@ def _joined_limits(
     return attrs.evolve(operator.limits, **given)
 
 
+def _said_level(workspace: WorkspaceSettings, local: SettingsFile) -> tuple[str, ...]:
+    """Return the level that a workspace's file says, if it does."""
+    return (workspace.audit.level,) if "level" in local.table.get("audit", {}) else ()
+
+
+def _joined_audit(operator: Audit, *words: str) -> Audit:
+    return attrs.evolve(operator, level=Privacy.strictest(operator.level, *words).value)
+
+
 def _refuse_operator_keys(local: SettingsFile, config: SettingsFile) -> None:
     for key in OPERATOR_ONLY:
         if key in local.table:
@@ -157,6 +182,10 @@ def _refuse_operator_keys(local: SettingsFile, config: SettingsFile) -> None:
     tables = local.table.get("tables")
     if is_table(tables) and "allow" in tables:
         raise _widens("tables.allow", local, config)
+    audit = local.table.get("audit")
+    for key in attrs.fields_dict(Audit).keys() - attrs.fields_dict(AuditLevel).keys():
+        if is_table(audit) and key in audit:
+            raise _widens(f"audit.{key}", local, config)
 
 
 def _refuse_widening(
@@ -176,6 +205,18 @@ def _refuse_widening(
     weaker = local.table.get("on_contract_error") == "continue"
     if weaker and operator.on_contract_error == "stop":
         raise _widens("on_contract_error", local, config)
+    kept = Privacy.strictest(operator.audit.level).rank
+    if any(Privacy.strictest(word).rank > kept for word in _said_level(workspace, local)):
+        raise _widens("audit.level", local, config)
+    _refuse_weaker_rules(operator, workspace, local, config)
+
+
+def _refuse_weaker_rules(
+    operator: OperatorSettings,
+    workspace: WorkspaceSettings,
+    local: SettingsFile,
+    config: SettingsFile,
+) -> None:
     for name, rules in workspace.tools.items():
         above = operator.tools.get(name, ToolRules())
         if rules.data_class and above.data_class and rules.data_class.rank < above.data_class.rank:

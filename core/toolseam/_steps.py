@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import attrs
 
@@ -13,6 +13,7 @@ from toolseam._text import short
 
 if TYPE_CHECKING:
     from toolseam._artifacts import ToolArtifact
+    from toolseam._binding import BoundTool
     from toolseam._call import Call
     from toolseam._render import WireText
     from toolseam._result import ToolResult
@@ -24,7 +25,7 @@ class Step:
 
     `status` is `ok` or the failure's code, `effect` is `none`, `done` or `unknown`. Sizes are in
     bytes, `duration_s` in seconds. `arguments` and `result` read like what they hold, and no
-    serialiser opens them.
+    serialiser opens them. `actor` is the name of who acted.
     """
 
     id: str
@@ -48,6 +49,7 @@ class Step:
     reason: str | None
     round: int = 0
     position: int = 0
+    actor: str | None = None
 
     @property
     def data(self) -> RunOnly[Any] | None:
@@ -68,6 +70,29 @@ class Step:
         return f"<Step {self.id} {self.tool} {self.status}>"
 
 
+@attrs.frozen(eq=False, repr=False)
+class Intent:
+    """A write that is about to run: approved, admitted, and not begun.
+
+    `id` is that of the step that will follow, and the other members read as there.
+    """
+
+    id: str
+    run_id: str
+    tool: str
+    alias: str | None
+    distribution: str
+    version: str
+    arguments: RunOnly[Any]
+    repairs: tuple[str, ...]
+    round: int
+    position: int
+    actor: str | None
+
+    def __repr__(self) -> str:
+        return f"<Intent {self.id} {self.tool}>"
+
+
 @attrs.frozen(eq=False)
 class Live:
     """A live note of a call: `progress`, `late` or `dropped`; shown, and never stored."""
@@ -80,7 +105,7 @@ class Live:
     text: str = ""
 
 
-publish(globals(), "Step")
+publish(globals(), "Intent", "Step")
 
 
 def step(call: Call) -> Step:
@@ -88,7 +113,7 @@ def step(call: Call) -> Step:
     failure, tool = call.result.failure, call.tool
     run_id = call.conversation.run_id
     name = short(call.given_name)
-    place = None if isinstance(call.for_wire, bool) else call.for_wire
+    round_number, position = _place(call)
     return Step(
         id=f"{run_id}:{call.number}",
         kind="tool",
@@ -109,9 +134,39 @@ def step(call: Call) -> Step:
         duration_s=(call.ended - call.started) / 1e9,
         notes=call.notes,
         reason=call.reason,
-        round=0 if place is None else place.round,
-        position=0 if place is None else place.position,
+        round=round_number,
+        position=position,
+        actor=_actor(call),
     )
+
+
+def intent(call: Call) -> Intent:
+    """Return what a store is told of an approved write before it runs."""
+    tool, run_id = cast("BoundTool", call.tool), call.conversation.run_id
+    round_number, position = _place(call)
+    return Intent(
+        id=f"{run_id}:{call.number}",
+        run_id=run_id,
+        tool=tool.name,
+        alias=_alias(call, short(call.given_name)),
+        distribution=tool.distribution,
+        version=tool.version,
+        arguments=hold(cast("bytes", call.arguments)),
+        repairs=call.repairs,
+        round=round_number,
+        position=position,
+        actor=_actor(call),
+    )
+
+
+def _place(call: Call) -> tuple[int, int]:
+    place = call.for_wire
+    return (0, 0) if isinstance(place, bool) else (place.round, place.position)
+
+
+def _actor(call: Call) -> str | None:
+    actor = call.conversation.actor
+    return None if actor is None else actor.name
 
 
 def _alias(call: Call, name: str) -> str | None:

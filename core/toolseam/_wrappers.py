@@ -41,6 +41,7 @@ _PARAMETERS = {
     "toolseam_close": ("host",),
     "toolseam_open": ("host",),
     "toolseam_provider": (),
+    "toolseam_run_store": ("host",),
     "toolseam_step": ("step",),
     "toolseam_tools": ("settings",),
 }

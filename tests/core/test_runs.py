@@ -393,6 +393,110 @@ def test_a_run_is_resumed_once() -> None:
     assert refused.value.code == "not_found"
 
 
+def two_writes() -> ScriptedProvider:
+    """Return a provider that wants to write twice in one turn."""
+    return ScriptedProvider([[("write", {"text": "a"}), ("write", {"text": "b"})], "done"])
+
+
+def test_people_may_decide_one_by_one_before_anybody_resumes() -> None:
+    """What was said of each call is kept, and the resume needs no more of it."""
+    kept: list[str] = []
+    provider = two_writes()
+
+    with host_of(writer(kept)) as host:
+        run = waiting(host, provider)
+        session = host.session()
+        first = session.decide(run.id, [Decision.approve(run.pending[0], actor=ADA)])
+        second = session.decide(run.id, [Decision.deny(run.pending[1], actor=BOB, reason="no")])
+        assert (first, second, kept) == (False, True, [])
+        session.resume(run.id, [], provider)
+
+    told = [str(each.text) for each in provider.requests[-1].messages[-2:]]
+    assert kept == ["a"]
+    assert told == ["wrote a", "Error (approval_denied): A person refused this call: no."]
+
+
+def test_an_edit_may_wait_for_its_resume() -> None:
+    """The arguments of an earlier edit are those that run."""
+    kept: list[str] = []
+    provider = ScriptedProvider([("write", {"text": "y"}), "done"])
+
+    with host_of(writer(kept)) as host:
+        run = waiting(host, provider)
+        host.session().decide(run.id, [Decision.edit(run.pending[0], {"text": "z"}, actor=ADA)])
+        host.session().resume(run.id, [], provider)
+
+    assert kept == ["z"]
+
+
+@pytest.mark.parametrize("door", ["decide", "resume"])
+def test_the_first_word_on_a_call_stands(door: str) -> None:
+    """Deciding about a call that was decided is a conflict, and nothing runs."""
+    kept: list[str] = []
+    provider = ScriptedProvider([("write", {"text": "y"}), "done"])
+
+    with host_of(writer(kept)) as host:
+        run = waiting(host, provider)
+        session = host.session()
+        session.decide(run.id, [Decision.deny(run.pending[0], actor=BOB)])
+        again = [Decision.approve(run.pending[0], actor=ADA)]
+        with pytest.raises(RunError) as refused:
+            session.decide(run.id, again) if door == "decide" else session.resume(
+                run.id, again, provider
+            )
+        session.resume(run.id, [], provider)
+
+    assert (refused.value.code, kept) == ("conflict", [])
+
+
+def test_a_kept_decision_that_no_longer_fits_is_dropped() -> None:
+    """When the preview has changed since, the run waits for new decisions."""
+    kept: list[str] = []
+    provider = ScriptedProvider([("write", {"text": "y"}), "done"])
+
+    with host_of(writer(kept)) as host:
+        run = waiting(host, provider)
+        session = host.session()
+        session.decide(run.id, [Decision.approve(run.pending[0], actor=ADA)])
+        kept.append("somebody else's")
+        with pytest.raises(RunError, match="has changed"):
+            session.resume(run.id, [], provider)
+        with pytest.raises(RunError, match="needs a decision"):
+            session.resume(run.id, [], provider)
+        session.resume(run.id, [Decision.deny(run.pending[0], actor=BOB)], provider)
+
+    assert kept == ["somebody else's"]
+
+
+def test_a_run_that_went_on_meanwhile_is_not_claimed() -> None:
+    """A claim names the state that was looked at; another one is a conflict."""
+    provider = ScriptedProvider([("write", {"text": "y"}), "done"])
+
+    with host_of(writer([])) as host:
+        run = waiting(host, provider)
+        store = host._state.store
+        with pytest.raises(RunError) as refused:
+            store.claim(run.id, b"another state")
+        store.claim(run.id, store.look(run.id))
+
+    assert refused.value.code == "conflict"
+
+
+def test_four_eyes_are_a_setting() -> None:
+    """With it the owner of a run does not approve his own call, and somebody else does."""
+    kept: list[str] = []
+    provider = ScriptedProvider([("write", {"text": "y"}), "done"])
+    eve = attrs.evolve(ADA, name="eve")
+
+    with host_of(writer(kept), approval={"four_eyes": True}) as host:
+        run = waiting(host, provider)
+        with pytest.raises(RunError) as refused:
+            host.session().resume(run.id, [Decision.approve(run.pending[0], actor=ADA)], provider)
+        host.session().resume(run.id, [Decision.approve(run.pending[0], actor=eve)], provider)
+
+    assert (refused.value.code, kept) == ("permission_denied", ["y"])
+
+
 # -- the mark, contract errors, cancellation, streaming --------------------------------------------
 
 

@@ -341,6 +341,62 @@ def test_the_workspace_may_not_widen(folder: Path, key: str, line: str, name: st
     assert str(own) in str(error)
 
 
+@pytest.mark.parametrize(
+    ("his", "theirs", "level"),
+    [
+        ("full", None, "full"),
+        ("full", "redacted", "redacted"),
+        ("metadata", "none", "none"),
+        ("a lot", None, "metadata"),
+        ("full", "a lot", "metadata"),
+        (None, None, "metadata"),
+    ],
+)
+def test_the_strictest_level_of_privacy_holds(
+    folder: Path, his: str | None, theirs: str | None, level: str
+) -> None:
+    """Of the operator's and the workspace's word the stricter; an unknown one is `metadata`."""
+    if his is not None:
+        operator(f'[audit]\nlevel = "{his}"\n')
+    if theirs is not None:
+        (folder / "toolseam.toml").write_text(f'[audit]\nlevel = "{theirs}"\n')
+
+    assert load_settings(folder).audit.level == level
+
+
+@pytest.mark.parametrize(
+    ("line", "key"),
+    [
+        ('level = "full"', "audit.level"),
+        ('level = "metadata"', "audit.level"),
+        ('database = "sqlite:///x"', "audit.database"),
+        ("enabled = false", "audit.enabled"),
+        ("retention_days = 1", "audit.retention_days"),
+        ('key_env = "X"', "audit.key_env"),
+    ],
+)
+def test_a_workspace_says_of_the_audit_only_what_is_stricter(
+    folder: Path, line: str, key: str
+) -> None:
+    """A weaker level, and every other key, is an error that names both files."""
+    own = operator('[audit]\nlevel = "none"\n')
+    (folder / "toolseam.toml").write_text(f"[audit]\n{line}\n")
+
+    error = refused(folder)
+
+    assert error.key == key
+    assert str(own) in str(error)
+
+
+@pytest.mark.parametrize(("his", "theirs"), [(True, False), (False, True), (True, True)])
+def test_either_file_may_want_four_eyes(folder: Path, his: bool, theirs: bool) -> None:
+    """One word is enough, whoever says it."""
+    operator(f"[approval]\nfour_eyes = {str(his).lower()}\n")
+    (folder / "toolseam.toml").write_text(f"[approval]\nfour_eyes = {str(theirs).lower()}\n")
+
+    assert load_settings(folder).four_eyes
+
+
 def test_every_key_of_the_operator_alone_is_known_to_be_his() -> None:
     """The list that `toolseam list` uses and the classes agree."""
     theirs = {field.name for field in attrs.fields(WorkspaceSettings)}
