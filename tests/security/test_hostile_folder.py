@@ -266,7 +266,7 @@ def test_a_database_of_the_folder_harms_nothing_outside(
 
 
 @pytest.mark.parametrize("suffix", ["-wal", "-shm", "-journal"])
-@pytest.mark.parametrize("target", ["victim.txt", "victim.db-wal", "created"])
+@pytest.mark.parametrize("target", ["victim.txt", "victim.db-wal", "created", "hard"])
 def test_a_side_file_that_is_a_link_leads_nowhere(tmp_path: Path, suffix: str, target: str) -> None:
     """SQLite's side files, linked to files outside, read, change and create nothing there."""
     home, folder = tmp_path / "home", tmp_path / "cloned"
@@ -282,7 +282,11 @@ def test_a_side_file_that_is_a_link_leads_nowhere(tmp_path: Path, suffix: str, t
             own.executescript(
                 "PRAGMA journal_mode = WAL; CREATE TABLE notes (id INTEGER PRIMARY KEY, body TEXT);"
             )
-        (folder / f"app.db{suffix}").symlink_to(home / target)
+        link = folder / f"app.db{suffix}"
+        if target == "hard":
+            link.hardlink_to(home / "victim.txt")
+        else:
+            link.symlink_to(home / target)
         before = {path.name: path.read_bytes() for path in home.iterdir()}
 
         results = [

@@ -37,6 +37,19 @@ def is_sqlite(path: Path) -> bool:
         os.close(descriptor)
 
 
+def stands_alone(file: str) -> bool:
+    """Tell whether a file that SQLite may write beside a database is no way to another file."""
+    try:
+        return is_single(os.lstat(file))
+    except OSError as error:
+        return isinstance(error, FileNotFoundError)
+
+
+def is_single(found: os.stat_result) -> bool:
+    """Tell whether it is a regular file under one name only."""
+    return stat.S_ISREG(found.st_mode) and found.st_nlink == 1
+
+
 def the_one_database(folder: Path) -> Path:
     """Return the only SQLite file in a folder; hidden folders and environments are left out.
 

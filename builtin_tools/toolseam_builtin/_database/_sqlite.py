@@ -17,6 +17,7 @@ from toolseam_builtin._database._faults import (
     too_late,
     unavailable,
 )
+from toolseam_builtin._database._looking import stands_alone
 from toolseam_builtin._database._model import (
     COUNT_SECONDS,
     READ_SECONDS,
@@ -287,6 +288,9 @@ class SqliteDatabase:
 
 
 def _connect(path: Path, guard: Guard, opening: Opening) -> sqlite3.Connection:
+    # A reader of a WAL file writes to it too.
+    if not (stands_alone(f"{path}-wal") and stands_alone(f"{path}-shm")):
+        raise unavailable(f"{path.name} has side files that lead to other files.")
     connection = sqlite3.connect(
         # as_uri() escapes what a file name could use to switch the mode.
         path.as_uri() + f"?mode={opening.mode}",

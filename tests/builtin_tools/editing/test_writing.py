@@ -320,6 +320,7 @@ def test_a_journal_that_somebody_left_is_not_rolled_back(tmp_path: Path) -> None
         ("symlink", "shm"),
         ("hardlink", "journal"),
         ("hardlink", "wal"),
+        ("hardlink", "shm"),
     ],
 )
 def test_a_link_in_place_of_a_journal_is_not_followed(

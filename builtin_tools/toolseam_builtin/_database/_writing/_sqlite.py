@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 import sqlite3
-import stat
 import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from toolseam import ToolError
 from toolseam_builtin._database._faults import unavailable
+from toolseam_builtin._database._looking import is_single, stands_alone
 from toolseam_builtin._database._sqlite import Opening, SqliteDatabase
 from toolseam_builtin._database._writing._faults import (
     busy,
@@ -201,7 +201,8 @@ class SqliteWriter(SqliteDatabase):
 def _refuse_foreign_journal(path: Path, deadline: Deadline) -> None:
     """Wait a moment for a journal to go, which it does where another program is writing."""
     until = time.monotonic() + min(_WAIT_SECONDS, deadline.left())
-    while not (_idle(f"{path}-journal") and _own(f"{path}-wal") and _own(f"{path}-shm")):
+    sides = f"{path}-wal", f"{path}-shm"
+    while not (_idle(f"{path}-journal") and all(map(stands_alone, sides))):
         if time.monotonic() > until:
             raise conflict(
                 f"{path.name} has a journal that is not ours: another program writes, or left it"
@@ -219,18 +220,6 @@ def _idle(journal: str) -> bool:
     except OSError as error:
         return isinstance(error, FileNotFoundError)
     try:
-        return _plain(os.fstat(descriptor)) and os.read(descriptor, 1) in {b"", b"\0"}
+        return is_single(os.fstat(descriptor)) and os.read(descriptor, 1) in {b"", b"\0"}
     finally:
         os.close(descriptor)
-
-
-def _own(file: str) -> bool:
-    """Tell whether a file that SQLite will write beside the database is no way to another one."""
-    try:
-        return _plain(os.lstat(file))
-    except OSError as error:
-        return isinstance(error, FileNotFoundError)
-
-
-def _plain(found: os.stat_result) -> bool:
-    return stat.S_ISREG(found.st_mode) and found.st_nlink == 1
