@@ -81,12 +81,9 @@ async def _drive(run: RunState, decided: Mapping[int, Decision] | None) -> Run:
         if stopped is not None:
             return _ended(run, stopped)
         closing = run.round >= run.max_rounds
-        try:
-            reply = await _asked(run, closing=closing)
-        except _NoRoom:
-            return _ended(run, Termination.CONTEXT_TRUNCATED)
-        except ProviderError as error:
-            return _ended(run, Termination.PROVIDER_FAILED, fault=error.fault)
+        reply = await _asked_or_ended(run, closing=closing)
+        if isinstance(reply, Run):
+            return reply
         calls = () if closing else reply.calls
         run.messages.append(AssistantMessage(reply.text, calls, reply.extra))
         if not calls:
@@ -132,6 +129,17 @@ def _stopped(run: RunState) -> Termination | None:
     return Termination.BUDGET_EXHAUSTED if spent or late else None
 
 
+async def _asked_or_ended(run: RunState, *, closing: bool) -> Reply | Run:
+    try:
+        return await _asked(run, closing=closing)
+    except _NoRoom:
+        return _ended(run, Termination.CONTEXT_TRUNCATED)
+    except TimeoutError:
+        return _ended(run, Termination.BUDGET_EXHAUSTED)
+    except ProviderError as error:
+        return _ended(run, Termination.PROVIDER_FAILED, fault=error.fault)
+
+
 class _NoRoom(Exception):
     """The newest turn does not fit what the model can read."""
 
@@ -151,7 +159,8 @@ async def _asked(run: RunState, *, closing: bool) -> Reply:
         _note_request(run, provider, request)
         started = time.perf_counter()
         try:
-            reply = await _complete(run, provider, request)
+            async with asyncio.timeout(_left_s(run)):
+                reply = await _complete(run, provider, request)
         except ProviderError as error:
             failure = error
             last = number + 1 == len(run.providers)
@@ -163,6 +172,12 @@ async def _asked(run: RunState, *, closing: bool) -> Reply:
         _note_reply(run, provider, reply, time.perf_counter() - started)
         return reply
     raise cast("ProviderError", failure)
+
+
+def _left_s(run: RunState) -> float | None:
+    """Return the seconds that the budget leaves for a request, None if it has no bound."""
+    seconds = run.budget.seconds
+    return None if seconds is None else max(0.0, seconds - run.elapsed_s)
 
 
 def _offered(run: RunState) -> tuple[ToolSpec, ...]:

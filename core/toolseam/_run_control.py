@@ -110,7 +110,11 @@ def _chain(providers: Providers) -> tuple[Provider, ...]:
 
 
 def resume_run(
-    state: HostState, run_id: str, decisions: Iterable[Decision], providers: Providers
+    state: HostState,
+    run_id: str,
+    decisions: Iterable[Decision],
+    providers: Providers,
+    owner: Actor | None = None,
 ) -> tuple[RunState, dict[int, Decision]]:
     """Take a run that waits and hold what people said to the rules; nothing has run yet.
 
@@ -122,7 +126,7 @@ def resume_run(
     said = list(decisions)
     looked = state.store.look(run_id)
     kept = load(looked)
-    run = _rebuilt(state, run_id, kept, _chain(providers))
+    run = _rebuilt(state, run_id, kept, _chain(providers), owner)
     before = _said_before(state, run_id)
     try:
         decided = _decided(run, before)
@@ -172,11 +176,17 @@ def waiting(state: HostState, run_id: str) -> tuple[PendingCall, ...]:
     return load(state.store.look(run_id)).pending
 
 
-def _rebuilt(state: HostState, run_id: str, kept: Kept, chain: tuple[Provider, ...]) -> RunState:
+def _rebuilt(
+    state: HostState,
+    run_id: str,
+    kept: Kept,
+    chain: tuple[Provider, ...],
+    owner: Actor | None = None,
+) -> RunState:
     facts = kept.facts
     allowed = None if facts["tools"] is None else frozenset(facts["tools"])
     conversation = Conversation(
-        state, actor=kept.owner, zone=farthest(kept.zone, chain), tools=allowed
+        state, actor=_owner(kept, owner), zone=farthest(kept.zone, chain), tools=allowed
     )
     trace = RunTrace(state.listeners, run_id=run_id, first_number=facts["next_number"] + 1)
     conversation.trace = trace
@@ -188,6 +198,15 @@ def _rebuilt(state: HostState, run_id: str, kept: Kept, chain: tuple[Provider, .
     run = restore(kept, conversation, chain)
     run.zone = conversation.zone
     return run
+
+
+def _owner(kept: Kept, now: Actor | None) -> Actor | None:
+    """Return who acts: the owner with the roles that he has now, if the host says so."""
+    if now is None:
+        return kept.owner
+    if kept.owner is None or now.name != kept.owner.name:
+        raise RunError("This is not the run's owner.", "permission_denied")
+    return now
 
 
 def _asked(run: RunState) -> dict[int, PendingCall]:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Any, cast
 
+from toolseam._call import Place
 from toolseam._consent import preview as preview_of
 from toolseam._errors import publish
 from toolseam._loop import drive
+from toolseam._lowering import Dialect, Lowering
 from toolseam._result import copy_error
 from toolseam._run_control import (
     begin_run,
@@ -47,10 +49,11 @@ class Session:
     A tool that breaks the contract is withdrawn for the rest of the session.
     """
 
-    __slots__ = ("_conversation",)
+    __slots__ = ("_conversation", "_lowerings")
 
     def __init__(self, conversation: Conversation) -> None:
         self._conversation = conversation
+        self._lowerings: dict[Dialect, Lowering] = {}
 
     @property
     def run_id(self) -> str:
@@ -91,6 +94,22 @@ class Session:
             for tool in conversation.state.registry.tools()
             if decide(tool, conversation.receiver).allowed and not conversation.is_withdrawn(tool)
         )
+
+    def schemas(self, dialect: Dialect | str) -> list[dict[str, Any]]:
+        """Return the tools that are offered here in the words of a maker's API, by name.
+
+        For a loop of your own: what the model calls goes to `call_wire` as it is, under the name
+        that it was given here.
+
+        Args:
+            dialect: `openai` (chat completions), `openai_responses`, `anthropic`, `google`
+                (function declarations) or `mcp`.
+        """
+        kind = Dialect(dialect)
+        lowering = self._lowerings.setdefault(kind, Lowering(kind))
+        lowered = lowering(self.tools())
+        self._conversation.exposed.update(lowered.aliases)
+        return lowered.tools
 
     def call(
         self,
@@ -137,9 +156,10 @@ class Session:
     ) -> tuple[WireText, Step]:
         """Call a tool for a provider: the only text it may be told, and the step (§6).
 
-        Takes and raises what `call` does.
+        Takes and raises what `call` does; also the names that `schemas` gave out.
         """
-        call = perform(self._conversation, name, arguments, approval, timeout, wire=True)
+        name, wire = self._told(name)
+        call = perform(self._conversation, name, arguments, approval, timeout, wire=wire)
         return _wire(call)
 
     async def acall_wire(
@@ -151,8 +171,14 @@ class Session:
         timeout: float | None = None,
     ) -> tuple[WireText, Step]:
         """Await a tool for a provider; else like `call_wire`."""
-        call = await aperform(self._conversation, name, arguments, approval, timeout, wire=True)
+        name, wire = self._told(name)
+        call = await aperform(self._conversation, name, arguments, approval, timeout, wire=wire)
         return _wire(call)
+
+    def _told(self, name: str) -> tuple[str, bool | Place]:
+        """Return the tool's own name for one that `schemas` gave out; the step keeps both."""
+        own = self._conversation.exposed.get(name)
+        return (name, True) if own is None else (own, Place(0, 0, name))
 
     # -- runs ----------------------------------------------------------------------------------
 
@@ -208,23 +234,40 @@ class Session:
         """
         return events(self._begun(provider, question, messages, options))
 
-    def resume(self, run_id: str, decisions: Iterable[Decision], provider: Providers) -> Run:
+    def resume(
+        self,
+        run_id: str,
+        decisions: Iterable[Decision],
+        provider: Providers,
+        *,
+        owner: Actor | None = None,
+    ) -> Run:
         """Go on with a run that waits, in this process or another; its owner acts.
 
         Args:
             run_id: the run.
             decisions: one for each call that needs approval and that `decide` was not told of.
             provider: who is asked from now on, held to the run's mark.
+            owner: the run's owner with the roles that he has now; by default those that he had.
 
         Raises `RunError` where the run is not there, the decisions do not fit it, somebody may
         not decide, or what was approved has changed; nothing has run then, and the run waits on.
         """
-        return in_own_loop(lambda: self.aresume(run_id, decisions, provider), "aresume")
+        return in_own_loop(
+            lambda: self.aresume(run_id, decisions, provider, owner=owner), "aresume"
+        )
 
-    async def aresume(self, run_id: str, decisions: Iterable[Decision], provider: Providers) -> Run:
+    async def aresume(
+        self,
+        run_id: str,
+        decisions: Iterable[Decision],
+        provider: Providers,
+        *,
+        owner: Actor | None = None,
+    ) -> Run:
         """Await the rest of a run; else like `resume`."""
         run, decided = await asyncio.to_thread(
-            resume_run, self._conversation.state, run_id, decisions, provider
+            resume_run, self._conversation.state, run_id, decisions, provider, owner
         )
         return await drive(run, decided)
 

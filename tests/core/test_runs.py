@@ -379,6 +379,45 @@ def test_what_changed_since_is_a_conflict() -> None:
     assert kept == ["somebody else's"]
 
 
+def test_an_owner_who_lost_his_right_is_refused() -> None:
+    """With the roles that the owner has now, a call that he may no longer make is not made."""
+    kept: list[str] = []
+    asked = attrs.evolve(ADA, roles=frozenset())
+    provider = ScriptedProvider([("wipe", {"text": "y"}), "done"])
+
+    def execute(arguments: Any) -> ToolResult:
+        kept.append("wiped")
+        return say(arguments)
+
+    more = {"effect": "idempotent_write", "requires_admin": True}
+    with host_of(plugin(execute, name="wipe", parameters=TEXT, **more)) as host:
+        run = waiting(host, provider)
+        decisions = [Decision.approve(run.pending[0], actor=ADA)]
+        with pytest.raises(RunError) as refused:
+            host.session().resume(run.id, decisions, provider, owner=BOB)
+        ended = host.session().resume(run.id, decisions, provider, owner=asked)
+
+    assert refused.value.code == "permission_denied"
+    statuses = [each.status for each in ended.steps if isinstance(each, Step)]
+    assert (kept, statuses, ended.answer) == ([], ["permission_denied"], "done")
+
+
+def test_a_budget_of_seconds_ends_a_slow_provider() -> None:
+    """A provider that takes longer than what is left ends the run, and is not waited for."""
+
+    class Slow:
+        name = "slow"
+
+        async def complete(self, request: Any) -> Reply:
+            await asyncio.sleep(60)
+            return Reply("late")
+
+    with host_of() as host:
+        run = host.session().run(Slow(), "q", budget=Budget(seconds=0.05))
+
+    assert (run.status, run.reason, run.truncated) == ("completed", "budget_exhausted", True)
+
+
 def test_a_run_is_resumed_once() -> None:
     """A second resume of the same run finds nobody waiting."""
     provider = ScriptedProvider([("write", {"text": "y"}), "done"])
