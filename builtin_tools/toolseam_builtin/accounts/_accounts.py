@@ -2,37 +2,27 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import attrs
 
-from toolseam import Arg, DataClass, ErrorCode, ToolArtifact, ToolError, ToolSpec
+from toolseam import ErrorCode, ToolArtifact, ToolError
 from toolseam.guards import MASK
-from toolseam_builtin._answer import Answer, admin_spec
+from toolseam_builtin._answer import Answer
 from toolseam_builtin._page import Page, one_line
-from toolseam_builtin.workspace import Workspace
+from toolseam_builtin.accounts._wanted import Wanted
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from toolseam import ToolContext
+    from toolseam_builtin.workspace import Workspace
 
     Row = list[tuple[str, object]]
     """The cells of one account: each as text, and as a value."""
 
 SECONDS = 1.2
 """How long a filter may take."""
-
-
-@attrs.frozen
-class Wanted:
-    """What every accounts tool is asked."""
-
-    filter: Annotated[
-        str | None, Arg("Only accounts with a text that holds this.", max_length=200)
-    ] = None
-    limit: Annotated[int, Arg("How many at most.", ge=1, le=100)] = 20
-    offset: Annotated[int, Arg("How many to pass over.", ge=0, le=1_000_000)] = 0
 
 
 @attrs.define
@@ -79,21 +69,6 @@ class Accounts:
     total: int | None
     whole: bool = True
     notes: tuple[str, ...] = ()
-
-
-def accounts_spec(
-    name: str, parameters: type, description: str, *, enabled_by_default: bool = True
-) -> ToolSpec:
-    """Return the specification of an accounts tool."""
-    return admin_spec(
-        name,
-        group="accounts",
-        data_class=DataClass.SECRET_ADJACENT,
-        parameters=parameters,
-        description=description,
-        settings=Workspace,
-        enabled_by_default=enabled_by_default,
-    )
 
 
 def tell(

@@ -11,7 +11,8 @@ from toolseam_builtin._page import excerpt, one_line
 from toolseam_builtin.accounts._accounts import Accounts, Finder
 
 if TYPE_CHECKING:
-    from toolseam_builtin.accounts._accounts import Row, Wanted
+    from toolseam_builtin.accounts._accounts import Row
+    from toolseam_builtin.accounts._wanted import Wanted
 
 _CHARACTERS = 300
 _USERS = ("uid", "name", "full_name", "gid", "shell")

@@ -12,7 +12,8 @@ from toolseam_builtin.accounts._accounts import SECONDS, Accounts, Finder
 from toolseam_builtin.accounts._harmless import harmless
 
 if TYPE_CHECKING:
-    from toolseam_builtin.accounts._accounts import Row, Wanted
+    from toolseam_builtin.accounts._accounts import Row
+    from toolseam_builtin.accounts._wanted import Wanted
     from toolseam_builtin.workspace import Workspace
 
 _ALL = 2**31 - 1

@@ -5,9 +5,7 @@ from __future__ import annotations
 import attrs
 
 from toolseam import ToolContext, ToolResult, ToolSpec, hookimpl
-from toolseam_builtin.accounts._accounts import Wanted, accounts_spec, tell
-from toolseam_builtin.accounts._harmless import GROUPS
-from toolseam_builtin.accounts._system import system_groups
+from toolseam_builtin.accounts._wanted import Wanted, accounts_spec
 
 
 @attrs.frozen
@@ -29,6 +27,10 @@ def tool_spec() -> ToolSpec:
 @hookimpl
 def execute(arguments: Arguments, context: ToolContext) -> ToolResult:
     """List one page of groups."""
+    from toolseam_builtin.accounts._accounts import tell  # no matter of a listing
+    from toolseam_builtin.accounts._harmless import GROUPS
+    from toolseam_builtin.accounts._system import system_groups
+
     answer = tell("groups", arguments, context, GROUPS, system_groups)
     return ToolResult.text(
         answer.text, *answer.artifacts, data=answer.data, metadata=answer.metadata

@@ -5,8 +5,7 @@ from __future__ import annotations
 import attrs
 
 from toolseam import ToolContext, ToolResult, ToolSpec, hookimpl
-from toolseam_builtin.accounts._accounts import Wanted, accounts_spec, tell
-from toolseam_builtin.accounts._system import raw_system_users
+from toolseam_builtin.accounts._wanted import Wanted, accounts_spec
 
 
 @attrs.frozen
@@ -30,6 +29,9 @@ def tool_spec() -> ToolSpec:
 @hookimpl
 def execute(arguments: Arguments, context: ToolContext) -> ToolResult:
     """List one page of users in full."""
+    from toolseam_builtin.accounts._accounts import tell  # no matter of a listing
+    from toolseam_builtin.accounts._system import raw_system_users
+
     answer = tell("users", arguments, context, None, raw_system_users)
     return ToolResult.text(
         answer.text, *answer.artifacts, data=answer.data, metadata=answer.metadata

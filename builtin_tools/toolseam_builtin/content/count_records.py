@@ -17,12 +17,10 @@ from toolseam import (
 from toolseam_builtin import _database as db
 
 if TYPE_CHECKING:
+    from toolseam_builtin.content._counting import Groups
     from toolseam_builtin.workspace import Workspace
 
-_SECONDS = 1.4
 _GROUPS = 50
-_READ = 10_000
-_CHARACTERS = 1_000
 
 
 @attrs.frozen
@@ -37,28 +35,6 @@ class Arguments:
     group_by: Annotated[
         str | None, Arg("A column whose values are counted apart.", min_length=1, max_length=200)
     ] = None
-
-
-@attrs.define
-class Group:
-    """A value as an answer shows it, and how many records have it."""
-
-    shown: db.Shown
-    count: int
-
-
-@attrs.frozen
-class Groups:
-    """The values of one column, the most frequent first; `beyond` says that there are more."""
-
-    column: db.Column
-    found: list[Group]
-    beyond: bool
-
-    @property
-    def whole(self) -> int | None:
-        """How many records the values have together, `None` if there are more of them."""
-        return None if self.beyond else sum(group.count for group in self.found)
 
 
 @hookimpl
@@ -76,39 +52,26 @@ def tool_spec() -> ToolSpec:
 @hookimpl
 def execute(arguments: Arguments, context: ToolContext) -> ToolResult:
     """Count."""
+    from toolseam_builtin.content._counting import SECONDS, read_groups  # no matter of a listing
+
     workspace: Workspace = context.settings
     with db.open_database(workspace, context.deadline) as database:
         table = database.table(arguments.table)
         where = db.equalities(table, arguments.where)
-        query = db.Query(table, (), where, _READ + 1, characters=_CHARACTERS)
-        budget = db.Deadline.after(_SECONDS)
+        query = db.Query(table, (), where)
+        budget = db.Deadline.after(SECONDS)
         groups = None
         if arguments.group_by is not None:
             column = db.comparable_column(table, arguments.group_by)
-            groups = read_groups(database, attrs.evolve(query, columns=(column.name,)), budget)
+            groups = read_groups(database, query, column.name, budget)
         whole = None if groups is None else groups.whole
         total = database.count(query, budget.left()) if whole is None else whole
     if total is None:
-        raise db.over_budget(table.title, _SECONDS)
+        raise db.over_budget(table.title, SECONDS)
     answer = compose(query, total, groups)
     return ToolResult.text(
         answer.text, *answer.artifacts, data=answer.data, metadata=answer.metadata
     )
-
-
-def read_groups(database: db.Database, query: db.Query, budget: db.Deadline) -> Groups:
-    """Read the values of the query's column; those that look alike when masked are one."""
-    (column,) = db.columns_of(query.table, query.columns)
-    rows = database.groups(query, budget.left())
-    if rows is None:
-        raise db.over_budget(query.table.title, _SECONDS)
-    found: dict[tuple[str, type], Group] = {}
-    for cell, count in rows[:_READ]:
-        shown = db.show(cell, column)
-        group = found.setdefault((shown.text, type(shown.value)), Group(shown, 0))
-        group.count += count
-    ordered = sorted(found.values(), key=lambda group: -group.count)
-    return Groups(column, ordered, len(rows) > _READ)
 
 
 def compose(query: db.Query, total: int, groups: Groups | None) -> db.Answer:

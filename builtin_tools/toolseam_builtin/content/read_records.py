@@ -10,9 +10,8 @@ from toolseam import Arg, ToolArtifact, ToolContext, ToolResult, ToolSpec, hooki
 from toolseam_builtin import _database as db
 
 if TYPE_CHECKING:
+    from toolseam_builtin.content._reading import Found, Plan
     from toolseam_builtin.workspace import Workspace
-
-_FIRST_FIELDS = 8
 
 
 @attrs.frozen
@@ -31,24 +30,6 @@ class Arguments:
     offset: Annotated[int, Arg("How many records to pass over.", ge=0, le=10_000)] = 0
 
 
-@attrs.frozen
-class Plan:
-    """One question to the database: what is fetched, and which of it is key and field."""
-
-    query: db.Query
-    key: tuple[str, ...]
-    fields: tuple[str, ...]
-
-
-@attrs.frozen
-class Found:
-    """The rows of a page, how many there are in all, and whether the time sufficed for both."""
-
-    rows: list[tuple[db.Cell, ...]]
-    total: int | None
-    complete: bool
-
-
 @hookimpl
 def tool_spec() -> ToolSpec:
     """Describe the tool."""
@@ -64,31 +45,18 @@ def tool_spec() -> ToolSpec:
 @hookimpl
 def execute(arguments: Arguments, context: ToolContext) -> ToolResult:
     """Read one page of records."""
+    from toolseam_builtin.content._reading import make_plan, read_page  # no matter of a listing
+
     workspace: Workspace = context.settings
     with db.open_database(workspace, context.deadline) as database:
         table = database.table(arguments.table)
         label = db.label_column(table, workspace.table_settings(table.name).label)
         plan = make_plan(table, arguments, label)
-        rows, complete = db.read_until(database, plan.query)
-        found = Found(rows, database.count(plan.query) if complete else None, complete)
+        found = read_page(database, plan)
     answer = compose(plan, found)
     return ToolResult.text(
         answer.text, *answer.artifacts, data=answer.data, metadata=answer.metadata
     )
-
-
-def make_plan(table: db.Table, arguments: Arguments, label: str | None) -> Plan:
-    """Judge filter and fields before any query, and say what is to be fetched."""
-    where = db.equalities(table, arguments.where)
-    key = table.key()
-    if arguments.fields is None:
-        others = [column.name for column in table.readable() if column.name not in key]
-        fields = tuple(sorted(others, key=lambda name: name != label)[:_FIRST_FIELDS])
-    else:
-        asked = (db.readable_column(table, name).name for name in arguments.fields)
-        fields = tuple(dict.fromkeys(asked))
-    names = tuple(dict.fromkeys((*key, *table.naming(), *fields)))
-    return Plan(db.Query(table, names, where, arguments.limit, arguments.offset), key, fields)
 
 
 def compose(plan: Plan, found: Found) -> db.Answer:

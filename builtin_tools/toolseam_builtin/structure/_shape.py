@@ -21,6 +21,9 @@ WITHHELD = "withheld"
 ITEMS, VALUES = "[]", "*"
 """How a path names the items of an array and the values of a map."""
 
+SAID = {ITEMS: "[] (items)", VALUES: "* (keys that are values)"}
+"""The same in words."""
+
 _NAME = re.compile(r"[@$]?[^\W\d][\w$.:\-/]{0,63}")
 _MIXED = re.compile(r"\d(?=[^\W\d_])")
 _MIXED_OFTEN = 3

@@ -18,15 +18,6 @@ from toolseam import (
     hookimpl,
 )
 from toolseam_builtin import _database as db
-from toolseam_builtin.structure._sample import look
-from toolseam_builtin.structure._shape import (
-    ITEMS,
-    KEYS,
-    VALUES,
-    WITHHELD,
-    deepest,
-    places,
-)
 
 if TYPE_CHECKING:
     from toolseam_builtin.structure._sample import Sample
@@ -34,7 +25,6 @@ if TYPE_CHECKING:
 
 _NODES = 200
 _COLUMNS = ("path", "types", "present", "of")
-_SAID = {ITEMS: "[] (items)", VALUES: "* (keys that are values)"}
 
 
 @attrs.frozen
@@ -66,6 +56,8 @@ def tool_spec() -> ToolSpec:
 @hookimpl
 def execute(arguments: Arguments, context: ToolContext) -> ToolResult:
     """Look at a sample of the column."""
+    from toolseam_builtin.structure._sample import look  # no matter of a listing
+
     with db.open_database(context.settings, context.deadline) as database:
         table = database.table(arguments.table)
         column = db.readable_column(table, arguments.column)
@@ -78,6 +70,8 @@ def execute(arguments: Arguments, context: ToolContext) -> ToolResult:
 
 def compose(title: str, name: str, sample: Sample, arguments: Arguments) -> db.Answer:
     """Say the shape as text, tree and data, in one pass."""
+    from toolseam_builtin.structure._shape import KEYS, VALUES, deepest, places
+
     path = arguments.path or []
     shape, parent = _begin(title, sample.shape, path)
     page = db.Page()
@@ -129,11 +123,15 @@ def _begin(title: str, shape: Shape, path: list[str]) -> tuple[Shape, Shape | No
 
 
 def _said(path: list[str], column: str) -> str:
+    from toolseam_builtin.structure._shape import SAID
+
     last = path[-1] if path else column
-    return _SAID.get(last, db.one_line(last))
+    return SAID.get(last, db.one_line(last))
 
 
 def _types(shape: Shape) -> str:
+    from toolseam_builtin.structure._shape import WITHHELD
+
     if list(shape.types) == [WITHHELD]:
         return "sensitive, never looked into"
     counted = sorted(shape.types.items(), key=lambda pair: (-pair[1], pair[0]))
@@ -144,7 +142,9 @@ def _types(shape: Shape) -> str:
 
 def _present(shape: Shape, above: Shape | None, path: list[str]) -> str:
     """Say how often a key is present in the objects that could have it."""
-    if above is None or path[-1] in _SAID:
+    from toolseam_builtin.structure._shape import SAID
+
+    if above is None or path[-1] in SAID:
         return f", {shape.seen:,} found" if path else ""
     objects = above.types.get("object", 0)
     return ", in all" if shape.seen == objects else f", in {shape.seen:,} of {objects:,}"

@@ -15,7 +15,6 @@ from toolseam import (
     hookimpl,
 )
 from toolseam_builtin import _database as db
-from toolseam_builtin.structure._forest import is_orphan, read_forest, roots_of, warnings_of
 
 if TYPE_CHECKING:
     from toolseam_builtin.structure._forest import Forest, Node
@@ -51,6 +50,8 @@ def tool_spec() -> ToolSpec:
 @hookimpl
 def execute(arguments: Arguments, context: ToolContext) -> ToolResult:
     """Outline the records."""
+    from toolseam_builtin.structure._forest import read_forest  # no matter of a listing
+
     workspace: Workspace = context.settings
     with db.open_database(workspace, context.deadline) as database:
         table = database.table(arguments.table)
@@ -64,6 +65,8 @@ def execute(arguments: Arguments, context: ToolContext) -> ToolResult:
 
 def compose(forest: Forest, arguments: Arguments) -> db.Answer:
     """Say the outline as text, tree and data, in one pass."""
+    from toolseam_builtin.structure._forest import roots_of, warnings_of
+
     page = db.Page()
     roots = roots_of(forest, arguments.root)
     pending = [(key, 0) for key in reversed(roots)]
@@ -109,6 +112,8 @@ def compose(forest: Forest, arguments: Arguments) -> db.Answer:
 
 
 def _said(forest: Forest, node: Node, below: int) -> str:
+    from toolseam_builtin.structure._forest import is_orphan
+
     label = f" {node.label}" if node.label else ""
     gone = f" (parent {node.parent} is gone)" if is_orphan(forest, node) else ""
     deeper = f" (+{below} below)" if below else ""

@@ -17,7 +17,6 @@ from toolseam import (
     hookimpl,
 )
 from toolseam_builtin import _database as db
-from toolseam_builtin.structure._review import check
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -59,6 +58,8 @@ def tool_spec() -> ToolSpec:
 @hookimpl
 def execute(arguments: Arguments, context: ToolContext) -> ToolResult:
     """Check one table, or all of them."""
+    from toolseam_builtin.structure._review import check  # no matter of a listing
+
     with db.open_database(context.settings, context.deadline) as database:
         seconds = min(_SECONDS, max(0.0, _left(context.deadline) / 2))
         review = check(database, arguments.table, time.monotonic() + seconds)

@@ -6,7 +6,8 @@ from importlib_metadata import Distribution
 from toolseam import Actor, ErrorCode, ToolResult
 from toolseam.testing import harness
 from toolseam_builtin.system import list_packages
-from toolseam_builtin.system.list_packages import Package, compose, installed
+from toolseam_builtin.system._packages import Package, installed
+from toolseam_builtin.system.list_packages import compose
 
 
 def distribution(
