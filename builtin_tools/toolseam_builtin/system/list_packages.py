@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Annotated
 
 import attrs
@@ -53,13 +54,11 @@ def tool_spec() -> ToolSpec:
 @hookimpl
 def execute(arguments: Arguments) -> ToolResult:
     """Look at the import path."""
-    from importlib_metadata import distributions  # no matter of a listing
-
-    from toolseam_builtin.system._packages import installed
+    from toolseam_builtin.system._packages import installed  # no matter of a listing
 
     if arguments.filter is not None and not arguments.filter.strip():
         raise ToolError("The filter is blank.", ErrorCode.INVALID_ARGUMENTS)
-    packages, unreadable = installed(distributions())
+    packages, unreadable = installed(import_module("importlib_metadata").distributions())
     answer = compose(packages, unreadable, arguments.filter)
     return ToolResult.text(
         answer.text, *answer.artifacts, data=answer.data, metadata=answer.metadata
