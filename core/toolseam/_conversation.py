@@ -33,6 +33,7 @@ class Conversation:
         "admitted",
         "allowed",
         "depth",
+        "exposed",
         "mark",
         "own",
         "state",
@@ -64,6 +65,8 @@ class Conversation:
         self.stopped = False
         self.trace = RunTrace(state.listeners) if trace is None else trace
         self.withdrawn: set[int] = set()
+        # Names that a provider was given instead of the tools' own.
+        self.exposed: dict[str, str] = {}
         self._outer: Conversation | None = None
         # What the gate let through, and the epoch in which it did; stale once that has passed.
         self.admitted: dict[str, tuple[BoundTool, int]] = {}

@@ -10,7 +10,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from toolseam._context import ToolContext
+    from toolseam._endpoints import Endpoint
     from toolseam._host import Host
+    from toolseam._messages import Provider
     from toolseam._result import ToolResult
     from toolseam._run_store import RunStore
     from toolseam._spec import ToolSpec
@@ -46,8 +48,8 @@ class PluginHooks:
         """Give many tools: mounts, specs known at run time."""
 
     @hookspec(firstresult=True)
-    def toolseam_provider(self) -> object:
-        """Give a provider."""
+    def toolseam_provider(self, endpoint: Endpoint) -> Provider | None:
+        """Give the provider that `host.provider` is asked for, or None; `endpoint` is optional."""
 
     @hookspec
     def toolseam_run_store(self, host: Host) -> RunStore | None:

@@ -10,6 +10,7 @@ from toolseam._approval import Approval
 from toolseam._context import Actor
 from toolseam._conversation import Conversation
 from toolseam._discovery import discover
+from toolseam._endpoints import endpoint_of, provider_of
 from toolseam._errors import ErrorCode, LoadError, publish
 from toolseam._levels import DataClass, Zone
 from toolseam._loading import load
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from toolseam._binding import BoundTool
     from toolseam._discovery import Discovery
     from toolseam._entrypoints import Record
+    from toolseam._messages import Provider
     from toolseam._result import ToolResult
     from toolseam._session import Arguments
     from toolseam._state import Violation
@@ -223,6 +225,43 @@ class Host:
         place = Zone(zone) if zone is not None else Zone(self.settings.operator.zone)
         allowed = None if tools is None else frozenset(tools)
         return Session(Conversation(self._state, actor=actor, zone=place, tools=allowed))
+
+    def provider(
+        self,
+        name: str,
+        *,
+        base_url: str | None = None,
+        zone: Zone | str | None = None,
+        api_key_env: str | None = None,
+        timeout_s: float | None = None,
+        options: Mapping[str, Any] | None = None,
+    ) -> Provider:
+        """Return somebody whom a run can ask: `host.provider("openai:gpt-5")`.
+
+        What is given here goes before the operator's `[providers.<name>]`.
+
+        Args:
+            name: `NAME:MODEL`, or a name whose settings say the model. A name is one of the
+                settings, or a kind: `openai` (chat completions, which many servers speak),
+                `openai_responses`, or what a host plugin gives.
+            base_url: instead of the maker's own address.
+            zone: where it stands; undeclared is `external_global`.
+            api_key_env: the environment variable that holds the key, which a `base_url` is sent
+                only if it is named; absent is the maker's usual one.
+            timeout_s: seconds that an answer may take.
+            options: of the kind's own, beside those of the settings.
+
+        Raises `ProviderError` where nobody gives it, its extra is missing or its key is not set.
+        """
+        changes = {
+            "base_url": base_url,
+            "zone": zone,
+            "api_key_env": api_key_env,
+            "timeout_s": timeout_s,
+            "options": options,
+        }
+        endpoint = endpoint_of(self.settings.operator.providers, name, changes)
+        return provider_of(self._state.plugins, endpoint)
 
     # -- approval ------------------------------------------------------------------------------
 

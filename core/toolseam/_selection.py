@@ -31,6 +31,7 @@ OPERATOR_ONLY = (
     "enable",
     "plugins",
     "prefer",
+    "providers",
     "secrets",
     "sets",
     "trust",

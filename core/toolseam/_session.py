@@ -177,7 +177,8 @@ class Session:
 
     def _told(self, name: str) -> tuple[str, bool | Place]:
         """Return the tool's own name for one that `schemas` gave out; the step keeps both."""
-        own = self._conversation.exposed.get(name)
+        exposed = self._conversation.exposed
+        own = exposed.get(name) if exposed and type(name) is str else None
         return (name, True) if own is None else (own, Place(0, 0, name))
 
     # -- runs ----------------------------------------------------------------------------------

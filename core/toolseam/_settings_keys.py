@@ -111,6 +111,21 @@ class Audit(AuditLevel):
 
 
 @attrs.frozen
+class ProviderSettings:
+    """`[providers.<name>]`: where `--provider <name>:MODEL` leads."""
+
+    kind: str | None = _key(None, "Whose words it speaks; absent: the name itself.")
+    model: str | None = _key(None, "The model where `:MODEL` is not written.")
+    base_url: str | None = _key(None, "Instead of the maker's own address.")
+    zone: Zone = _key(Zone.EXTERNAL_GLOBAL, "Where it stands; it gets data classes up to that.")
+    api_key_env: str | None = _key(
+        None, "The variable with the key; absent: the maker's usual one, and none for a `base_url`."
+    )
+    timeout_s: float = _key(120.0, "Seconds that an answer may take.", ge=0.1, le=3_600)
+    options: Mapping[str, Any] = _key(dict, "Options of the kind's own.")
+
+
+@attrs.frozen
 class CommonSettings:
     """Keys of both files; what the workspace's says may only narrow the operator's."""
 
@@ -143,6 +158,7 @@ class OperatorSettings(CommonSettings):
     tables: Tables = _key(Tables, "Database tables.")
     audit: Audit = _key(Audit, "The audit store.")
     zone: Zone = _key(Zone.EXTERNAL_GLOBAL, "Where content goes if nobody says otherwise.")
+    providers: Mapping[str, ProviderSettings] = _key(dict, "Who can be asked, by name.")
     plugins: Mapping[str, Mapping[str, Any]] = _key(dict, "A plugin's settings, by distribution.")
     secrets: Mapping[str, str] = _key(dict, "A secret's name to its environment variable.")
     trusted_workspaces: Mapping[str, str] = _key(

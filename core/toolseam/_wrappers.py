@@ -40,7 +40,7 @@ _PARAMETERS = {
     "execute": ("arguments", "context"),
     "toolseam_close": ("host",),
     "toolseam_open": ("host",),
-    "toolseam_provider": (),
+    "toolseam_provider": ("endpoint",),
     "toolseam_run_store": ("host",),
     "toolseam_step": ("step",),
     "toolseam_tools": ("settings",),

@@ -25,6 +25,7 @@ from toolseam._lowering._names import (
 from toolseam._lowering._strict import Unstrict, strict_form
 from toolseam._lowering._whole import WIDENED, refusal_of, whole_form
 from toolseam._messages import ToolCall
+from toolseam._trace import LOGGER
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -148,6 +149,8 @@ class Lowering:
         if known is None or known[0] != name:
             known = name, self._lower(spec, name)
             self._known[spec] = known
+            if isinstance(known[1], str):
+                LOGGER.warning("%s is not told to %s: %s", spec.name, self.dialect, known[1])
         return known[1]
 
     def _lower(self, spec: ToolSpec, name: str) -> bytes | str:

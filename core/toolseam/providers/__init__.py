@@ -1,9 +1,12 @@
 """What a provider plugin needs: the messages, the request and its reply, and how it may fail.
 
 A provider is given by the hook `toolseam_provider` of a plugin, or by host code. Its one method
-`complete(request)` may be async; `stream(request)` is optional.
+`complete(request)` may be async; `stream(request)` is optional. `Lowering` puts the tools of a
+request in the words of a maker's API, and brings the calls back.
 """
 
+from toolseam._endpoints import Endpoint
+from toolseam._lowering import Dialect, Lowered, Lowering
 from toolseam._messages import (
     AssistantMessage,
     Delta,
@@ -25,7 +28,11 @@ from toolseam._messages import (
 __all__ = [
     "AssistantMessage",
     "Delta",
+    "Dialect",
+    "Endpoint",
     "Finish",
+    "Lowered",
+    "Lowering",
     "Message",
     "Provider",
     "ProviderError",

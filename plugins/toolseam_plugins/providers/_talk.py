@@ -1,0 +1,85 @@
+"""What every provider's adapter has to do with a conversation, whatever its wire looks like."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, cast
+
+from toolseam.providers import AssistantMessage, ProviderFault, ToolMessage
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from toolseam.providers import Message, ToolCall
+
+SILENCE = "(no text)"
+"""Stands for a blank text, which providers refuse (P04)."""
+
+_FAULTS = {401: ProviderFault.AUTH, 403: ProviderFault.AUTH, 429: ProviderFault.RATE_LIMIT}
+_SERVER = 500
+_CLIENT = 400
+
+
+def spoken(text: str) -> str:
+    """Return a text that is not blank."""
+    return text if text.strip() else SILENCE
+
+
+def fault_of(status: int) -> ProviderFault:
+    """Return the kind of failure that an HTTP status means."""
+    if status >= _SERVER:
+        return ProviderFault.SERVER_ERROR
+    return _FAULTS.get(
+        status, ProviderFault.CLIENT_ERROR if status >= _CLIENT else ProviderFault.UNKNOWN
+    )
+
+
+def object_of(call: ToolCall) -> dict[str, Any]:
+    """Return a call's arguments as an object; `{}` for a text that is none.
+
+    The call's answer tells the model what was wrong with its text; servers that read the
+    conversation themselves refuse all of it for one such text.
+    """
+    given = call.arguments
+    if isinstance(given, Mapping):
+        return dict(given)
+    try:
+        found: object = json.loads(given or "{}")
+    except (ValueError, RecursionError):
+        return {}
+    return cast("dict[str, Any]", found) if isinstance(found, dict) else {}
+
+
+def text_of(call: ToolCall) -> str:
+    """Return a call's arguments as the JSON text of an object: the model's own where it is one."""
+    found = object_of(call)
+    same = isinstance(call.arguments, str) and (found or call.arguments.strip() == "{}")
+    return call.arguments if same and isinstance(call.arguments, str) else json.dumps(found)
+
+
+def paired(messages: Iterable[Message]) -> Iterator[tuple[Message, tuple[str, ...]]]:
+    """Give each message with the ids of its calls, or the id of the call that it answers (P16).
+
+    Ids that a provider left out or gave twice are made up: the answers stand in the order of the
+    calls, so that each call and its answer get the same one.
+    """
+    taken: set[str] = set()
+    waiting: list[str] = []
+    for message in messages:
+        if isinstance(message, AssistantMessage):
+            waiting = [_own(call.id, taken) for call in message.calls]
+            yield message, tuple(waiting)
+        elif isinstance(message, ToolMessage):
+            yield message, (waiting.pop(0) if waiting else _own(message.call.id, taken),)
+        else:
+            yield message, ()
+
+
+def _own(given: str | None, taken: set[str]) -> str:
+    number, found = 0, given
+    while not found or found in taken:
+        number += 1
+        found = f"call_{number}"
+    taken.add(found)
+    return found
