@@ -63,10 +63,10 @@ def compose(table: db.Table, structure: db.Structure) -> db.Answer:
     parts = db.Page(budget=_HALF)
     rows = [*_keys(table, structure), *_conditions(structure)]
     for row in rows:
-        label, name, columns, target = map(db.engine_text, row)
+        label, name, columns, target = cells = [*map(db.engine_text, row)]
         arrow = f" → {target}" if target else ""
         line = f"- {label}{f' {name}' if name else ''}: {columns}{arrow}"
-        if not parts.take([line], [label, name, columns, target], row):
+        if not parts.take([line], cells, cells):
             break
     lines = [_heading(table), *page.lines]
     lines += _left(len(page.cells), len(table.columns), "columns")

@@ -90,7 +90,7 @@ def test_sensitive_columns_keep_what_the_engine_stores_for_them(tmp_path: Path) 
       password text default 'sesame' check (password <> 'sesame'),
       label text generated always as ('x' || password),
       label2 text generated always as (label || 'sesame'),
-      plan text default '{vendor_key}'
+      plan text default '{vendor_key}' check (plan <> '{vendor_key}')
     );
     """
 
