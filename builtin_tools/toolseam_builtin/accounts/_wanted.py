@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import attrs
-
 from toolseam import Arg, DataClass, ToolSpec
 from toolseam_builtin._answer import admin_spec
+from toolseam_builtin._asked import asked
 from toolseam_builtin.workspace import Workspace
 
 
-@attrs.frozen
+@asked
 class Wanted:
     """What every accounts tool is asked."""
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import attrs
-
 from toolseam import ToolContext, ToolResult, ToolSpec, hookimpl
+from toolseam_builtin._asked import asked
 from toolseam_builtin.accounts._wanted import Wanted, accounts_spec
 
 
-@attrs.frozen
+@asked
 class Arguments(Wanted):
     """What `list_users` is asked."""
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
-import attrs
-
 from toolseam import (
     Arg,
     DataClass,
@@ -17,6 +15,7 @@ from toolseam import (
     hookimpl,
 )
 from toolseam_builtin._answer import Answer, admin_spec
+from toolseam_builtin._asked import asked
 from toolseam_builtin._page import one_line
 from toolseam_builtin.workspace import Workspace
 
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
 _PLACES = 3
 
 
-@attrs.frozen
+@asked
 class Arguments:
     """What `get_last_exception` is asked."""
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
-import attrs
-
 from toolseam import (
     Arg,
     DataClass,
@@ -19,6 +17,7 @@ from toolseam import (
     hookimpl,
 )
 from toolseam_builtin._answer import Answer, admin_spec
+from toolseam_builtin._asked import asked
 from toolseam_builtin._page import Page, excerpt, one_line
 from toolseam_builtin.workspace import Workspace
 
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
 _LINE_CHARACTERS = 500
 
 
-@attrs.frozen
+@asked
 class Arguments:
     """What `read_source` is asked."""
 

@@ -6,8 +6,6 @@ import math
 import time
 from typing import TYPE_CHECKING, Annotated
 
-import attrs
-
 from toolseam import (
     Arg,
     DataClass,
@@ -21,6 +19,7 @@ from toolseam import (
     hookimpl,
 )
 from toolseam_builtin._answer import Answer, admin_spec
+from toolseam_builtin._asked import asked
 from toolseam_builtin._page import Page, excerpt, one_line
 from toolseam_builtin.code import PASSED_OVER
 from toolseam_builtin.workspace import Workspace
@@ -35,7 +34,7 @@ _MOST = 100
 _COLUMNS = ("file", "line", "text")
 
 
-@attrs.frozen
+@asked
 class Arguments:
     """What `search_code` is asked."""
 

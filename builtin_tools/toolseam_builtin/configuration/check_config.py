@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
-import attrs
-
 from toolseam import (
     Arg,
     DataClass,
@@ -16,6 +14,7 @@ from toolseam import (
     hookimpl,
 )
 from toolseam_builtin._answer import Answer, admin_spec
+from toolseam_builtin._asked import asked
 from toolseam_builtin._page import Page, one_line
 from toolseam_builtin.workspace import Workspace
 
@@ -30,7 +29,7 @@ _LOOKED_FOR = (
 _LISTED = 10
 
 
-@attrs.frozen
+@asked
 class Arguments:
     """What `check_config` is asked."""
 

@@ -16,6 +16,7 @@ from toolseam import (
     hookimpl,
 )
 from toolseam_builtin._answer import Answer, admin_spec
+from toolseam_builtin._asked import asked
 from toolseam_builtin._page import Page, one_line
 from toolseam_builtin.workspace import Workspace
 
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 _COLUMNS = ("name", "value")
 
 
-@attrs.frozen
+@asked
 class Arguments:
     """What `get_workspace_config` is asked."""
 

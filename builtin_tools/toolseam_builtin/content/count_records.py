@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
-import attrs
-
 from toolseam import (
     Arg,
     ToolArtifact,
@@ -15,6 +13,7 @@ from toolseam import (
     hookimpl,
 )
 from toolseam_builtin import _database as db
+from toolseam_builtin._asked import asked
 
 if TYPE_CHECKING:
     from toolseam_builtin.content._counting import Groups
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
 _GROUPS = 50
 
 
-@attrs.frozen
+@asked
 class Arguments:
     """What `count_records` is asked."""
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
-import attrs
-
 from toolseam import Arg, ToolArtifact, ToolContext, ToolResult, ToolSpec, hookimpl
 from toolseam_builtin import _database as db
+from toolseam_builtin._asked import asked
 
 if TYPE_CHECKING:
     from toolseam_builtin.content._record import Children, Group, Record
@@ -17,7 +16,7 @@ _RECORD_BYTES = 26_000
 _COLUMNS = ("table", "key", "by", "content")
 
 
-@attrs.frozen
+@asked
 class Arguments:
     """What `get_record_content` is asked."""
 

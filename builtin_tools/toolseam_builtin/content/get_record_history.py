@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
-import attrs
-
 from toolseam import Arg, ToolArtifact, ToolContext, ToolResult, ToolSpec, hookimpl
 from toolseam_builtin import _database as db
+from toolseam_builtin._asked import asked
 
 if TYPE_CHECKING:
     from toolseam_builtin.content._changes import Changes
@@ -16,7 +15,7 @@ if TYPE_CHECKING:
 _COLUMNS = ("when", "who", "field", "old", "new")
 
 
-@attrs.frozen
+@asked
 class Arguments:
     """What `get_record_history` is asked."""
 

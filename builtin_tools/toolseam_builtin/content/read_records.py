@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
-import attrs
-
 from toolseam import Arg, ToolArtifact, ToolContext, ToolResult, ToolSpec, hookimpl
 from toolseam_builtin import _database as db
+from toolseam_builtin._asked import asked
 
 if TYPE_CHECKING:
     from toolseam_builtin.content._reading import Found, Plan
     from toolseam_builtin.workspace import Workspace
 
 
-@attrs.frozen
+@asked
 class Arguments:
     """What `read_records` is asked."""
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
-import attrs
-
 from toolseam import (
     Arg,
     ErrorCode,
@@ -17,6 +15,7 @@ from toolseam import (
     hookimpl,
 )
 from toolseam_builtin import _database as db
+from toolseam_builtin._asked import asked
 
 if TYPE_CHECKING:
     from toolseam_builtin.content._searching import Search
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
 _COLUMNS = ("table", "key", "label", "field", "excerpt")
 
 
-@attrs.frozen
+@asked
 class Arguments:
     """What `search_records` is asked."""
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
-import attrs
-
 from toolseam import Arg, Effect, ToolContext, ToolResult, ToolSpec, hookimpl
+from toolseam_builtin._asked import asked
 from toolseam_builtin.editing._room import previewed, writing_spec, written
 
 if TYPE_CHECKING:
@@ -16,7 +15,7 @@ if TYPE_CHECKING:
     from toolseam_builtin.workspace import Workspace
 
 
-@attrs.frozen
+@asked
 class Arguments:
     """What `create_translation_draft` is asked."""
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
-import attrs
-
 from toolseam import (
     Arg,
     Effect,
@@ -18,6 +16,7 @@ from toolseam import (
     hookimpl,
 )
 from toolseam_builtin import _database as db
+from toolseam_builtin._asked import asked
 from toolseam_builtin.editing._room import previewed, writing_spec, written
 
 if TYPE_CHECKING:
@@ -29,7 +28,7 @@ _ROWS = 20
 _NAMED = 5
 
 
-@attrs.frozen
+@asked
 class Arguments:
     """What `set_file_alternative_text` is asked."""
 

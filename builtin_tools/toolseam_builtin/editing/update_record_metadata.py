@@ -5,8 +5,6 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
-import attrs
-
 from toolseam import (
     Arg,
     Effect,
@@ -17,6 +15,7 @@ from toolseam import (
     ToolSpec,
     hookimpl,
 )
+from toolseam_builtin._asked import asked
 from toolseam_builtin.editing._room import previewed, writing_spec, written
 
 if TYPE_CHECKING:
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
     from toolseam_builtin.workspace import Workspace
 
 
-@attrs.frozen
+@asked
 class Arguments:
     """What `update_record_metadata` is asked."""
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
-import attrs
-
 from toolseam import Arg, ToolArtifact, ToolContext, ToolResult, ToolSpec, hookimpl
 from toolseam_builtin import _database as db
+from toolseam_builtin._asked import asked
 
 if TYPE_CHECKING:
     from toolseam_builtin._storages import View
@@ -16,7 +15,7 @@ _PAGE = 100
 _COLUMNS = ("name", "kind", "type", "bytes")
 
 
-@attrs.frozen
+@asked
 class Arguments:
     """What `browse_folder` is asked."""
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
-import attrs
-
 from toolseam import Arg, ToolArtifact, ToolContext, ToolResult, ToolSpec, hookimpl
 from toolseam_builtin import _database as db
+from toolseam_builtin._asked import asked
 
 if TYPE_CHECKING:
     from toolseam_builtin._storages import Pointers, Target
@@ -19,7 +18,7 @@ _UNTRACKED = (
 )
 
 
-@attrs.frozen
+@asked
 class Arguments:
     """What `get_file_references` is asked."""
 

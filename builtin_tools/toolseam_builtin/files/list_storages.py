@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import attrs
-
 from toolseam import ToolArtifact, ToolContext, ToolResult, ToolSpec, hookimpl
 from toolseam_builtin import _database as db
+from toolseam_builtin._asked import asked
 
 if TYPE_CHECKING:
     from toolseam_builtin._storages import State
@@ -15,7 +14,7 @@ if TYPE_CHECKING:
 _COLUMNS = ("name", "protocol", "flags")
 
 
-@attrs.frozen
+@asked
 class Arguments:
     """What `list_storages` is asked: nothing."""
 

@@ -6,8 +6,6 @@ import math
 import time
 from typing import TYPE_CHECKING, Annotated
 
-import attrs
-
 from toolseam import (
     Arg,
     ErrorCode,
@@ -19,6 +17,7 @@ from toolseam import (
     hookimpl,
 )
 from toolseam_builtin import _database as db
+from toolseam_builtin._asked import asked
 from toolseam_builtin._page import one_line
 
 if TYPE_CHECKING:
@@ -30,7 +29,7 @@ _PAGE_CHARACTERS = 8_000
 _MOST_PAGES = 1_000
 
 
-@attrs.frozen
+@asked
 class Arguments:
     """What `rag_fetch_source` is asked."""
 

@@ -6,8 +6,6 @@ import math
 import time
 from typing import TYPE_CHECKING, Annotated
 
-import attrs
-
 from toolseam import (
     Arg,
     ErrorCode,
@@ -19,6 +17,7 @@ from toolseam import (
     hookimpl,
 )
 from toolseam_builtin import _database as db
+from toolseam_builtin._asked import asked
 from toolseam_builtin._page import Page, excerpt, one_line
 
 if TYPE_CHECKING:
@@ -30,7 +29,7 @@ _EXCERPT_CHARACTERS = 400
 _COLUMNS = ("source", "title", "score", "excerpt")
 
 
-@attrs.frozen
+@asked
 class Arguments:
     """What `rag_query` is asked."""
 

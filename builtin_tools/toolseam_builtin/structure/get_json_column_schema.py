@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
-import attrs
-
 from toolseam import (
     Arg,
     DataClass,
@@ -18,6 +16,7 @@ from toolseam import (
     hookimpl,
 )
 from toolseam_builtin import _database as db
+from toolseam_builtin._asked import asked
 
 if TYPE_CHECKING:
     from toolseam_builtin.structure._sample import Sample
@@ -27,7 +26,7 @@ _NODES = 200
 _COLUMNS = ("path", "types", "present", "of")
 
 
-@attrs.frozen
+@asked
 class Arguments:
     """What `get_json_column_schema` is asked."""
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
-import attrs
-
 from toolseam import (
     Arg,
     ToolArtifact,
@@ -15,6 +13,7 @@ from toolseam import (
     hookimpl,
 )
 from toolseam_builtin import _database as db
+from toolseam_builtin._asked import asked
 
 if TYPE_CHECKING:
     from toolseam_builtin.structure._forest import Forest, Node
@@ -24,7 +23,7 @@ _NODES = 200
 _COLUMNS = ("depth", "key", "label", "parent")
 
 
-@attrs.frozen
+@asked
 class Arguments:
     """What `get_record_tree` is asked."""
 

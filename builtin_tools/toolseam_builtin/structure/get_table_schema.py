@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import attrs
-
 from toolseam import Arg, ToolArtifact, ToolContext, ToolResult, ToolSpec, hookimpl
 from toolseam_builtin import _database as db
+from toolseam_builtin._asked import asked
 
 _COLUMNS = ("column", "type", "notes")
 _PARTS = ("part", "name", "columns", "refers to")
@@ -15,7 +14,7 @@ _HALF = 22_000
 _HIDDEN_TABLE = "a table that is not readable"
 
 
-@attrs.frozen
+@asked
 class Arguments:
     """What `get_table_schema` is asked."""
 

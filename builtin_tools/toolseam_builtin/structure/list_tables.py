@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import attrs
-
 from toolseam import Arg, ToolArtifact, ToolContext, ToolResult, ToolSpec, hookimpl
 from toolseam_builtin import _database as db
+from toolseam_builtin._asked import asked
 
 _COLUMNS = ("name", "kind", "rows", "comment")
 
 
-@attrs.frozen
+@asked
 class Arguments:
     """What `list_tables` is asked."""
 

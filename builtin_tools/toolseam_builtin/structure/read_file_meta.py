@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
-import attrs
-
 from toolseam import (
     Arg,
     DataClass,
@@ -19,6 +17,7 @@ from toolseam import (
     hookimpl,
 )
 from toolseam_builtin._answer import Answer
+from toolseam_builtin._asked import asked
 from toolseam_builtin.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
 _ROWS = 10
 
 
-@attrs.frozen
+@asked
 class Arguments:
     """What `read_file_meta` is asked."""
 

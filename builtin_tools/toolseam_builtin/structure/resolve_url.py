@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
-import attrs
-
 from toolseam import (
     Arg,
     DataClass,
@@ -20,6 +18,7 @@ from toolseam import (
     hookimpl,
 )
 from toolseam_builtin._answer import Answer
+from toolseam_builtin._asked import asked
 from toolseam_builtin._page import one_line
 from toolseam_builtin.workspace import Workspace
 
@@ -34,7 +33,7 @@ _COMPARED_CHARACTERS = 200
 _PARAMETERS = 50
 
 
-@attrs.frozen
+@asked
 class Arguments:
     """What `resolve_url` is asked."""
 

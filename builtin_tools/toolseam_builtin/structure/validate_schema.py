@@ -5,8 +5,6 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, Annotated
 
-import attrs
-
 from toolseam import (
     Arg,
     DataClass,
@@ -17,6 +15,7 @@ from toolseam import (
     hookimpl,
 )
 from toolseam_builtin import _database as db
+from toolseam_builtin._asked import asked
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -31,7 +30,7 @@ _CHECKED = (
 )
 
 
-@attrs.frozen
+@asked
 class Arguments:
     """What `validate_schema` is asked."""
 

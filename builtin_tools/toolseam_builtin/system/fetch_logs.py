@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Literal
 
-import attrs
-
 from toolseam import (
     Arg,
     DataClass,
@@ -18,6 +16,7 @@ from toolseam import (
     hookimpl,
 )
 from toolseam_builtin._answer import Answer, admin_spec
+from toolseam_builtin._asked import asked
 from toolseam_builtin._page import Page, excerpt, one_line
 from toolseam_builtin.workspace import Workspace
 
@@ -31,7 +30,7 @@ _LINE_CHARACTERS = 2_000
 _COLUMNS = ("time", "level", "source", "file", "text")
 
 
-@attrs.frozen
+@asked
 class Arguments:
     """What `fetch_logs` is asked."""
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Annotated
 
-import attrs
-
 from toolseam import (
     Arg,
     DataClass,
@@ -18,6 +16,7 @@ from toolseam import (
     hookimpl,
 )
 from toolseam_builtin._answer import Answer, admin_spec
+from toolseam_builtin._asked import asked
 from toolseam_builtin._page import Page, excerpt, one_line
 from toolseam_builtin._shown_value import shown_value
 
@@ -29,7 +28,7 @@ _LISTED_CHARACTERS = 500
 _SINGLE_CHARACTERS = 8_000
 
 
-@attrs.frozen
+@asked
 class Arguments:
     """What `get_env` is asked."""
 

@@ -5,14 +5,13 @@ from __future__ import annotations
 import os
 from typing import Annotated
 
-import attrs
-
 from toolseam import Arg, DataClass, ToolResult, ToolSpec, hookimpl
 from toolseam_builtin._answer import admin_spec
+from toolseam_builtin._asked import asked
 from toolseam_builtin.system.get_env import compose
 
 
-@attrs.frozen
+@asked
 class Arguments:
     """What `get_env_raw` is asked."""
 

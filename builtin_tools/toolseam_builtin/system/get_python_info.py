@@ -5,10 +5,9 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-import attrs
-
 from toolseam import DataClass, ToolContext, ToolResult, ToolSpec, hookimpl
 from toolseam_builtin._answer import Answer, admin_spec
+from toolseam_builtin._asked import asked
 from toolseam_builtin.system._pairs import Fact, told
 from toolseam_builtin.workspace import Workspace
 
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
 _OPTIONAL = ("bz2", "ctypes", "curses", "lzma", "readline", "sqlite3", "ssl", "tkinter", "zlib")
 
 
-@attrs.frozen
+@asked
 class Arguments:
     """What `get_python_info` is asked: nothing."""
 

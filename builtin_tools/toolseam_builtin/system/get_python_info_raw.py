@@ -5,10 +5,9 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Annotated
 
-import attrs
-
 from toolseam import Arg, DataClass, ErrorCode, ToolError, ToolResult, ToolSpec, hookimpl
 from toolseam_builtin._answer import Answer, admin_spec
+from toolseam_builtin._asked import asked
 from toolseam_builtin.system._pairs import Fact, told
 
 if TYPE_CHECKING:
@@ -17,7 +16,7 @@ if TYPE_CHECKING:
 _MOST = 5_000
 
 
-@attrs.frozen
+@asked
 class Arguments:
     """What `get_python_info_raw` is asked."""
 

@@ -7,10 +7,9 @@ import os
 import time
 from typing import TYPE_CHECKING
 
-import attrs
-
 from toolseam import DataClass, ToolContext, ToolError, ToolResult, ToolSpec, hookimpl
 from toolseam_builtin._answer import Answer, admin_spec
+from toolseam_builtin._asked import asked
 from toolseam_builtin.system._pairs import Fact, told
 from toolseam_builtin.workspace import Workspace
 
@@ -27,7 +26,7 @@ _MISSING = (
 )
 
 
-@attrs.frozen
+@asked
 class Arguments:
     """What `get_system_status` is asked: nothing."""
 

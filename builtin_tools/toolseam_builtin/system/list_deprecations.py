@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
-import attrs
-
 from toolseam import Arg, DataClass, ToolArtifact, ToolContext, ToolResult, ToolSpec, hookimpl
 from toolseam_builtin._answer import Answer, admin_spec
+from toolseam_builtin._asked import asked
 from toolseam_builtin._page import Page, excerpt, one_line
 from toolseam_builtin.workspace import Workspace
 
@@ -22,7 +21,7 @@ _CHARACTERS = 400
 _COLUMNS = ("times", "place", "category", "message", "last")
 
 
-@attrs.frozen
+@asked
 class Arguments:
     """What `list_deprecations` is asked."""
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import attrs
-
 from toolseam import DataClass, ToolArtifact, ToolContext, ToolResult, ToolSpec, hookimpl
 from toolseam_builtin._answer import Answer, admin_spec
+from toolseam_builtin._asked import asked
 from toolseam_builtin._page import Page
 from toolseam_builtin.workspace import Workspace
 
@@ -17,7 +16,7 @@ if TYPE_CHECKING:
 _COLUMNS = ("position", "middleware", "kind")
 
 
-@attrs.frozen
+@asked
 class Arguments:
     """`list_middlewares` is asked nothing."""
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Annotated
 
-import attrs
-
 from toolseam import (
     Arg,
     DataClass,
@@ -18,6 +16,7 @@ from toolseam import (
     hookimpl,
 )
 from toolseam_builtin._answer import Answer, admin_spec
+from toolseam_builtin._asked import asked
 from toolseam_builtin._page import Page, one_line
 
 if TYPE_CHECKING:
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
 _COLUMNS = ("name", "version", "summary", "tools", "shadowed")
 
 
-@attrs.frozen
+@asked
 class Arguments:
     """What `list_packages` is asked."""
 

@@ -6,8 +6,6 @@ import math
 import time
 from typing import TYPE_CHECKING, Annotated, Literal
 
-import attrs
-
 from toolseam import (
     Arg,
     DataClass,
@@ -18,6 +16,7 @@ from toolseam import (
     hookimpl,
 )
 from toolseam_builtin._answer import Answer, admin_spec
+from toolseam_builtin._asked import asked
 from toolseam_builtin._page import Page, one_line
 from toolseam_builtin.workspace import Workspace
 
@@ -32,7 +31,7 @@ _TASK_COLUMNS = ("place", "schedule", "words", "next", "zone", "user", "command"
 _VARIABLE_COLUMNS = ("place", "name", "value")
 
 
-@attrs.frozen
+@asked
 class Arguments:
     """What `list_scheduled_tasks` is asked."""
 

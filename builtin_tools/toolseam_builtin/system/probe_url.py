@@ -5,8 +5,6 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, Annotated
 
-import attrs
-
 from toolseam import (
     Arg,
     DataClass,
@@ -22,6 +20,7 @@ from toolseam import (
     hookimpl,
 )
 from toolseam_builtin._answer import Answer
+from toolseam_builtin._asked import asked
 from toolseam_builtin.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -33,7 +32,7 @@ _MARGIN_S = 0.2
 _SERVER_FAULT = 500
 
 
-@attrs.frozen
+@asked
 class Arguments:
     """What `probe_url` is asked."""
 
