@@ -19,6 +19,7 @@ from toolseam._policy import Policy, PolicyDecision, Receiver, raise_claims
 from toolseam._rates import Rates
 from toolseam._registry import Given, Registry
 from toolseam._result import ToolError
+from toolseam._run_control import waiting_runs
 from toolseam._seam import aperform, perform
 from toolseam._session import Session, preview
 from toolseam._settings import Settings, coded_settings, load_settings
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from toolseam._entrypoints import Record
     from toolseam._messages import Provider
     from toolseam._result import ToolResult
+    from toolseam._runs import WaitingRun
     from toolseam._session import Arguments
     from toolseam._state import Violation
     from toolseam._steps import Step
@@ -300,6 +302,10 @@ class Host:
     def decide(self, tool: BoundTool, *, actor: Actor | None, zone: Zone | str) -> PolicyDecision:
         """Return the gate's answer for a tool, an actor and a zone."""
         return self._state.policy.decide(tool, Receiver(actor, Zone(zone)))
+
+    def waiting_runs(self) -> tuple[WaitingRun, ...]:
+        """Return the runs that wait for people here, who has waited longest first."""
+        return waiting_runs(self._state)
 
     @property
     def records(self) -> tuple[Record, ...]:

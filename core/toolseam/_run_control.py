@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, TypedDict, cast
 
 import attrs
@@ -13,7 +15,16 @@ from toolseam._loop import drive, note_decision
 from toolseam._messages import Message, Provider, SystemMessage, UserMessage
 from toolseam._policy import Receiver
 from toolseam._run_state import RunState, decision_of, kept_decision, load, restore
-from toolseam._runs import DEFAULT_ROUNDS, MAX_ROUNDS, Budget, Decision, PendingCall, Run, RunError
+from toolseam._runs import (
+    DEFAULT_ROUNDS,
+    MAX_ROUNDS,
+    Budget,
+    Decision,
+    PendingCall,
+    Run,
+    RunError,
+    WaitingRun,
+)
 from toolseam._trace import RunTrace
 from toolseam._turns import pending
 
@@ -176,6 +187,41 @@ def waiting(state: HostState, run_id: str) -> tuple[PendingCall, ...]:
     return load(state.store.look(run_id)).pending
 
 
+def waiting_runs(state: HostState) -> tuple[WaitingRun, ...]:
+    """Return the runs that wait; one that ended meanwhile, or cannot be read, is left out."""
+    found: list[WaitingRun] = []
+    for run_id in state.store.waiting_runs():
+        with contextlib.suppress(RunError):
+            found.append(waiting_run(state, run_id))
+    return tuple(found)
+
+
+def waiting_run(state: HostState, run_id: str) -> WaitingRun:
+    """Return one of them; raises `RunError` `not_found`."""
+    kept = load(state.store.look(run_id))
+    return WaitingRun(
+        run_id,
+        kept.owner,
+        datetime.fromtimestamp(kept.since, UTC),
+        tuple(kept.facts["providers"]),
+        kept.pending,
+        frozenset(_positions(_said_before(state, run_id))),
+    )
+
+
+def revised(
+    state: HostState, run_id: str, position: int, arguments: Mapping[str, Any]
+) -> PendingCall:
+    """Return a call that waits as it would be with other arguments, previewed again.
+
+    Raises `RunError`: `not_found` where it does not wait, else the code of its refusal.
+    """
+    run = _rebuilt(state, run_id, load(state.store.look(run_id)), ())
+    if position not in _asked(run):
+        raise RunError(f"No call at {position} waits for a decision.", "not_found")
+    return _with(run, position, arguments)
+
+
 def _rebuilt(
     state: HostState,
     run_id: str,
@@ -234,12 +280,11 @@ def _held(run: RunState, shown: PendingCall, decision: Decision) -> Decision:
     if decision.verdict == "deny":
         return decision
     _refuse_stranger(run, shown, decision.actor)
-    if decision.digest != shown.digest:
-        raise RunError("This is not the call that waits; look at it again.", "conflict")
-    asked = run.turn[shown.position]
     if decision.verdict == "edit":
         return _edited(run, shown, decision)
-    again = pending(run, shown.position, asked)
+    if decision.digest != shown.digest:
+        raise _changed()
+    again = pending(run, shown.position, run.turn[shown.position])
     if again.digest is not None and again.digest != shown.digest:
         raise RunError("What the call would do has changed; look at it again.", "conflict")
     return decision
@@ -247,11 +292,23 @@ def _held(run: RunState, shown: PendingCall, decision: Decision) -> Decision:
 
 def _edited(run: RunState, shown: PendingCall, decision: Decision) -> Decision:
     """Take edited arguments through §4 and the gate again, and approve what came of it."""
-    asked = attrs.evolve(run.turn[shown.position], arguments=dict(decision.arguments or {}))
-    again = pending(run, shown.position, asked)
+    again = _with(run, shown.position, decision.arguments or {})
+    # Whoever has looked at the edited call names its digest, else that of the call that waits.
+    if decision.digest not in {shown.digest, again.digest}:
+        raise _changed()
+    return attrs.evolve(decision, digest=again.digest, arguments=again.arguments)
+
+
+def _with(run: RunState, position: int, arguments: Mapping[str, Any]) -> PendingCall:
+    asked = attrs.evolve(run.turn[position], arguments=dict(arguments))
+    again = pending(run, position, asked)
     if again.refused is not None:
         raise RunError(f"The edited call would be refused: {again.refused}.", again.refused)
-    return attrs.evolve(decision, digest=again.digest, arguments=again.arguments)
+    return again
+
+
+def _changed() -> RunError:
+    return RunError("This is not the call that waits; look at it again.", "conflict")
 
 
 def _refuse_stranger(run: RunState, shown: PendingCall, actor: Actor) -> None:

@@ -111,7 +111,9 @@ def dump(run: RunState) -> bytes:
         "mark": conversation.mark.value,
         "withdrawn": sorted(_withdrawn_names(conversation)),
         "next_number": conversation.trace.next_number(),
+        "since": time.time(),
         "providers": [provider.name for provider in run.providers],
+        "endpoints": [_endpoint_json(provider) for provider in run.providers],
         "messages": [message_json(message) for message in run.messages],
         "budget": attrs.asdict(run.budget),
         "max_rounds": run.max_rounds,
@@ -153,6 +155,11 @@ class Kept:
     def mark(self) -> DataClass:
         """The highest class that was read."""
         return DataClass(self.facts["mark"])
+
+    @property
+    def since(self) -> float:
+        """When it began to wait, in seconds of the epoch."""
+        return float(self.facts["since"])
 
     @property
     def pending(self) -> tuple[PendingCall, ...]:
@@ -198,6 +205,18 @@ def restore(kept: Kept, conversation: Conversation, providers: tuple[Provider, .
         facts["cut_off"],
         facts["stop_on_denial"],
     )
+
+
+def _endpoint_json(provider: Provider) -> dict[str, Any] | None:
+    """Return what `host.provider` needs to make this one again, if it made it; never a key."""
+    endpoint = getattr(provider, "endpoint", None)
+    if endpoint is None:
+        return None
+    return {
+        "base_url": endpoint.base_url,
+        "zone": endpoint.zone.value,
+        "api_key_env": endpoint.api_key_env,
+    }
 
 
 def _withdrawn_names(conversation: Conversation) -> set[str]:

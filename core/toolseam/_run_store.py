@@ -51,6 +51,10 @@ class RunStore(Protocol):
         """Return the state of a run that waits, and leave it waiting; raises `RunError`."""
         ...
 
+    def waiting_runs(self) -> tuple[str, ...]:
+        """Return the ids of the runs that wait for people, who has waited longest first."""
+        ...
+
     def decide(self, run_id: str, decisions: Sequence[KeptDecision]) -> None:
         """Keep what people said of calls that wait, all or none.
 
@@ -116,6 +120,11 @@ class MemoryStore:
         """Return it."""
         with self._turn:
             return self._found(run_id)[0]
+
+    def waiting_runs(self) -> tuple[str, ...]:
+        """Return them in the order in which they came."""
+        with self._turn:
+            return tuple(self._waiting)
 
     def decide(self, run_id: str, decisions: Sequence[KeptDecision]) -> None:
         """Keep them, all or none."""

@@ -13,6 +13,7 @@ from toolseam._run_only import RunOnly, hold
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from datetime import datetime
 
     from toolseam._context import Actor
     from toolseam._levels import DataClass
@@ -129,7 +130,11 @@ class Decision:
 
     @classmethod
     def edit(cls, pending: PendingCall, arguments: Mapping[str, Any], *, actor: Actor) -> Decision:
-        """Change the arguments and approve in one step; the model is told that they changed."""
+        """Change the arguments and approve in one step; the model is told that they changed.
+
+        `pending` is the call that waits, or what `session.revised` showed of the edited one: then
+        exactly that is approved, its preview included.
+        """
         return cls(pending.position, "edit", actor, pending.digest, arguments=dict(arguments))
 
 
@@ -196,6 +201,27 @@ class Run:
     fault: ProviderFault | None = None
 
 
+@attrs.frozen
+class WaitingRun:
+    """A run that waits for people, as whoever decides sees it.
+
+    Args:
+        id: the run.
+        owner: whose identity it has, or None.
+        since: when it began to wait, in UTC.
+        providers: the names of those whom it asked.
+        pending: the calls of the turn that waits, by position.
+        decided: the positions of those that have been decided.
+    """
+
+    id: str
+    owner: Actor | None
+    since: datetime
+    providers: tuple[str, ...]
+    pending: tuple[PendingCall, ...]
+    decided: frozenset[int]
+
+
 class RunError(ToolseamError):
     """A run cannot be resumed as it was asked; nothing was executed.
 
@@ -212,7 +238,7 @@ class RunError(ToolseamError):
 publish(
     globals(),
     *("RunStatus", "Termination", "Budget", "PendingCall", "Decision", "RunStep", "Run"),
-    *("RunError", "KeptDecision"),
+    *("RunError", "KeptDecision", "WaitingRun"),
 )
 
 

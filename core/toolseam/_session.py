@@ -17,6 +17,7 @@ from toolseam._run_control import (
     events,
     in_own_loop,
     resume_run,
+    revised,
     waiting,
 )
 from toolseam._seam import admitted_call, aperform, perform
@@ -284,6 +285,15 @@ class Session:
     def waiting(self, run_id: str) -> tuple[PendingCall, ...]:
         """Return the calls of a run that waits; raises `RunError` `not_found`."""
         return waiting(self._conversation.state, run_id)
+
+    def revised(
+        self, run_id: str, pending: PendingCall, arguments: Mapping[str, Any]
+    ) -> PendingCall:
+        """Return a call that waits as it would be with other arguments, for `Decision.edit`.
+
+        Raises `RunError` `not_found` where it does not wait, else with the code of its refusal.
+        """
+        return revised(self._conversation.state, run_id, pending.position, arguments)
 
     def _begun(
         self,

@@ -15,6 +15,7 @@ from toolseam._runs import (
     RunStatus,
     RunStep,
     Termination,
+    WaitingRun,
 )
 from toolseam._steps import Intent
 
@@ -31,4 +32,5 @@ __all__ = [
     "RunStep",
     "RunStore",
     "Termination",
+    "WaitingRun",
 ]
