@@ -10,6 +10,7 @@ from toolseam._binding import BoundTool, bind
 from toolseam._errors import LoadError, SettingsError
 from toolseam._jsontext import encode
 from toolseam._loading import load
+from toolseam._spec import schema_text
 from toolseam._text import mend, short
 
 if TYPE_CHECKING:
@@ -162,7 +163,7 @@ def _refuse_secrets(tool: BoundTool, secrets: tuple[str, ...]) -> None:
     """Refuse a specification that would tell a secret to every provider (security-review H13)."""
     from toolseam.guards import mask_secrets
 
-    told = f"{tool.spec.description}\n{encode(tool.spec.schema).decode()}"
+    told = f"{tool.spec.description}\n{schema_text(tool.spec).decode()}"
     _, masked = mask_secrets(told)
     if masked:
         message = "its specification holds something of a secret's shape"

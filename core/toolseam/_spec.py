@@ -207,6 +207,11 @@ _CODE = frozenset({"parameters", "output_schema", "settings", "_schema", "_outpu
 publish(globals(), "ToolSpec")
 
 
+def schema_text(spec: ToolSpec) -> bytes:
+    """Return the closed JSON Schema of a tool's arguments as the JSON text that is kept."""
+    return spec._schema  # noqa: SLF001 - a copy of it would be parsed and written again
+
+
 def _schema(
     name: object, key: str, given: type | Mapping[str, Any] | bytes
 ) -> tuple[type | bytes, bytes]:

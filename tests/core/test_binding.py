@@ -1,4 +1,5 @@
 import functools
+import inspect
 import types
 from collections.abc import Callable
 from typing import Any
@@ -8,7 +9,7 @@ import pytest
 
 from support.tools import Counted, fine, plugin, spec
 from toolseam import Host, ToolResult, ToolSpec, hookimpl
-from toolseam._binding import BoundTool, bind
+from toolseam._binding import BoundTool, bind, names_of
 from toolseam._errors import LoadError, SpecError
 
 
@@ -414,3 +415,50 @@ def test_a_signature_that_cannot_be_read_is_a_reason() -> None:
     execute.__signature__ = "nonsense"  # type: ignore[attr-defined]
 
     assert "no signature" in refused(plugin(execute))
+
+
+class Methods:
+    """Hooks in a class: with an instance, with the class, with neither."""
+
+    @hookimpl
+    def execute(self, arguments: object, context: object) -> ToolResult:
+        """Take both."""
+        return fine()
+
+    @classmethod
+    def of_class(cls, arguments: object) -> ToolResult:
+        """Take one."""
+        return fine()
+
+    @staticmethod
+    def of_neither(context: object) -> ToolResult:
+        """Take the other."""
+        return fine()
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        hookimpl(lambda arguments, context=None: (arguments, context)),
+        lambda: None,
+        Methods().execute,
+        Methods.of_class,
+        Methods().of_neither,
+        types.MethodType(lambda *given: given, 1),
+        functools.wraps(Methods().execute)(lambda *given: given),
+        stars,
+        double_stars,
+        keyword_only,
+        positional_only,
+    ],
+)
+def test_names_at_a_glance_are_those_of_the_signature(function: Callable[..., Any]) -> None:
+    """What spares a plain function `inspect` finds what `inspect` would."""
+    assert names_of(function) == tuple(inspect.signature(function).parameters)
+
+
+def test_a_method_without_a_place_for_its_instance_is_refused() -> None:
+    """Which no call could serve."""
+    method = types.MethodType(hookimpl(lambda: fine()), 1)
+
+    assert "no signature" in refused(with_execute(method))
