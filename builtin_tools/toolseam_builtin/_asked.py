@@ -11,9 +11,9 @@ C = TypeVar("C", bound=type)
 
 @dataclass_transform(frozen_default=True, eq_default=False, field_specifiers=(attrs.field,))
 def asked(cls: C) -> C:
-    """Make a frozen attrs class that is neither compared nor printed.
+    """Make a frozen attrs class that is neither compared nor printed, and has no slots.
 
-    attrs compiles the methods of every class that it makes. A listing makes one class a tool, and
-    comparing and printing would be more than half of what they cost.
+    attrs compiles the methods of every class that it makes, and makes one with slots twice. A
+    listing makes one class a tool, and this would be more than half of what they cost.
     """
-    return attrs.frozen(cls, eq=False, repr=False)
+    return attrs.frozen(cls, eq=False, repr=False, slots=False)
