@@ -2,6 +2,7 @@
 
 import ast
 import json
+import re
 import subprocess
 import sys
 import tomllib
@@ -184,11 +185,25 @@ def _kinds(schema: dict[str, Any]) -> list[str]:
     return [kind] if isinstance(kind, str) else list(kind)
 
 
-def test_listing_imports_nothing_heavy(tmp_path: Path) -> None:
-    """A host that lists 46 tools has imported none of the libraries that they work with."""
+@pytest.fixture(scope="module")
+def imported(tmp_path_factory: pytest.TempPathFactory) -> set[str]:
+    """What a process has imported that listed all tools."""
+    folder = tmp_path_factory.mktemp("listing")
     done = subprocess.run(
-        [sys.executable, "-c", LISTING], cwd=tmp_path, capture_output=True, text=True, check=True
+        [sys.executable, "-c", LISTING], cwd=folder, capture_output=True, text=True, check=True
     )
-    names, imported = json.loads(done.stdout)
+    names, modules = json.loads(done.stdout)
     assert set(POINTS) <= set(names)
+    return set(modules)
+
+
+def test_listing_imports_nothing_heavy(imported: set[str]) -> None:
+    """A host that lists 46 tools has imported none of the libraries that they work with."""
     assert HEAVY.intersection(imported) == set()
+
+
+def test_listing_imports_few_rooms(imported: set[str]) -> None:
+    """What tools do is imported when they do it: a listing knows their forms and arguments."""
+    rooms = {name for name in imported if re.match(r"toolseam_builtin\b.*\._", name)}
+
+    assert len(rooms) <= 12, rooms
