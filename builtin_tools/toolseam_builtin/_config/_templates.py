@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import attrs
 
 from toolseam import ErrorCode, ToolError
-from toolseam.guards import PathGuard
+from toolseam.guards import PathGuard, mask_secrets
 
 if TYPE_CHECKING:
     from toolseam import ToolContext
@@ -117,4 +117,5 @@ def similar(context: ToolContext, name: str) -> list[str]:
                     break
         except ToolError:
             continue
-    return get_close_matches(name[:_COMPARED], names, _NEAR)
+    shown = mask_secrets("\n".join(names))[0].split("\n")
+    return get_close_matches(name[:_COMPARED], shown, _NEAR)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import attrs
 
 from toolseam import ErrorCode, ToolError
-from toolseam.guards import PathGuard
+from toolseam.guards import PathGuard, mask_secrets
 from toolseam_builtin._logs._names import OTHER_PACKED, generation_of, is_log_name, newest_first
 
 if TYPE_CHECKING:
@@ -27,13 +27,18 @@ _DEPTH = 8
 
 @attrs.frozen
 class LogFile:
-    """One file: the guard that gives it out, its name there, and the name that is shown."""
+    """One file: the guard that gives it out, its name there, and its path as the workspace has it."""
 
     guard: PathGuard
     name: str
-    shown: str
+    path: str
     size: int
     modified: float
+
+    @property
+    def shown(self) -> str:
+        """The path as it may be shown."""
+        return mask_secrets(self.path)[0]
 
     @property
     def packed(self) -> bool:
@@ -47,6 +52,11 @@ class Log:
 
     name: str
     files: tuple[LogFile, ...]
+
+    @property
+    def shown(self) -> str:
+        """The name as it may be shown and compared."""
+        return mask_secrets(self.name)[0]
 
     @property
     def modified(self) -> float:
@@ -118,7 +128,7 @@ def _by_log(files: list[LogFile]) -> tuple[Log, ...]:
     """Put files together that are one log, rotated."""
     logs: dict[str, dict[str, LogFile]] = {}
     for file in files:
-        logs.setdefault(generation_of(file.shown).base, {})[file.shown] = file
+        logs.setdefault(generation_of(file.path).base, {})[file.path] = file
     return tuple(
         Log(name, tuple(logs[name][each] for each in newest_first(list(logs[name]))))
         for name in sorted(logs)
@@ -139,11 +149,11 @@ def _look_for(pattern: str, workspace: Workspace, walk: _Walk) -> None:
         if look.is_folder:
             _look_for(f"{pattern.rstrip('/')}/*", workspace, walk)
             continue
-        shown = look.name if within else f"{guard.root.as_posix()}/{look.name}"
-        if shown.endswith(OTHER_PACKED):
-            walk.packed_otherwise.append(shown)
+        path = look.name if within else f"{guard.root.as_posix()}/{look.name}"
+        file = LogFile(guard, look.name, path, look.size, look.modified or 0)
+        if path.endswith(OTHER_PACKED):
+            walk.packed_otherwise.append(file.shown)
         elif workspace.logs or is_log_name(look.name):
-            file = LogFile(guard, look.name, shown, look.size, look.modified or 0)
             walk.found.setdefault((str(guard.root), look.name), file)
 
 

@@ -133,13 +133,13 @@ def _log_records(log: Log, budget: Budget, now: datetime, oldest: float) -> Gene
     for file in log.files:
         if file.modified < oldest:
             return
-        with closing(file_records(file, log.name, budget, now)) as records:
+        with closing(file_records(file, log.shown, budget, now)) as records:
             yield from records
 
 
 def file_records(file: LogFile, log: str, budget: Budget, now: datetime) -> Generator[Record]:
     """Give the records of one file, the newest first."""
-    style = ""
+    style, shown = "", file.shown
 
     def find_start(data: bytes) -> int | None:
         nonlocal style
@@ -154,10 +154,10 @@ def file_records(file: LogFile, log: str, budget: Budget, now: datetime) -> Gene
                 made = from_json(text, now) if style == JSON else None
                 if made is not None:
                     head, line, fields = made
-                    yield Record(file.shown, log, line, now, fields, head)
+                    yield Record(shown, log, line, now, fields, head)
                     continue
                 for each in reversed(_strayed(text, now)):
-                    yield Record(file.shown, log, each, now)
+                    yield Record(shown, log, each, now)
 
 
 def split_records(text: str, style: str) -> list[str]:

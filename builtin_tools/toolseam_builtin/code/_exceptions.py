@@ -185,7 +185,7 @@ def _tell_source(told: Told, places: list[Place]) -> None:
     for place in places:
         lines = [excerpt(one_line(line), _LINE_CHARACTERS) for line in place.lines]
         width = len(str(place.first + len(lines)))
-        file = one_line(place.file)
+        file = shown_word(place.file)
         told.lines.append(f"{file}, lines {place.first} to {place.first + len(lines) - 1}:")
         told.lines += [
             f"{'>' if number in place.marked else ' '} {number:>{width}} | {line}"
@@ -199,7 +199,7 @@ def _tell_source(told: Told, places: list[Place]) -> None:
         told.artifacts.append(code)
     told.data["places"] = [
         {
-            "file": place.file,
+            "file": shown_word(place.file),
             "first_line": place.first,
             "marked": [*place.marked],
             "changed": place.changed,

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import attrs
 
 from toolseam import ErrorCode, ToolError
-from toolseam.guards import MASK, read_tree
+from toolseam.guards import MASK, mask_secrets, read_tree
 from toolseam_builtin.code import PASSED_OVER
 from toolseam_builtin.code._source import is_text, source_of
 
@@ -201,5 +201,5 @@ def _search_file(file: FileRead, find: Finder, found: Found, keep: int) -> None:
         if place >= 0:
             found.total += 1
             if found.total <= keep:
-                found.hits.append(Hit(file.name, number, line, place))
+                found.hits.append(Hit(mask_secrets(file.name)[0], number, line, place))
     found.matching_files += found.total > before

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import attrs
 
 from toolseam import ErrorCode, ToolError
+from toolseam.guards import mask_secrets
 from toolseam_builtin.system._clock import local_zone, named_zone
 from toolseam_builtin.system._crontab import Crontab, Fault, Form, Task, Variable, form_of
 from toolseam_builtin.system._crontabs import MOST, find_crontabs, is_object
@@ -79,13 +80,14 @@ def make_plan(
     warnings: list[str] = []
     read: list[str] = []
     for name in names:
+        shown = _shown(name)
         if time.monotonic() > end:
             warnings.append(f"{len(names) - len(read):,} crontabs were not read in time.")
             break
         text = _text(found, name, warnings)
         if text is not None:
-            lines.read(name, text, form or form_of(name))
-            read.append(name)
+            lines.read(shown, text, form or form_of(name))
+            read.append(shown)
     if found.left:
         warnings.append(f"Only the first {MOST} crontabs are read; {found.left:,} are left.")
     dated, faults = _dated(lines, now, end, warnings)
@@ -134,22 +136,27 @@ def _scheduled(
 def _the_one(found: Found, file: str) -> tuple[str, ...]:
     if file in found.names:
         return (file,)
-    listed = ", ".join(found.names[:_LISTED]) or "there are none"
+    listed = ", ".join(map(_shown, found.names[:_LISTED])) or "there are none"
     raise ToolError(f"No crontab has this name; those found: {listed}.", ErrorCode.NOT_FOUND)
+
+
+def _shown(name: str) -> str:
+    return mask_secrets(name)[0]
 
 
 def _text(found: Found, name: str, warnings: list[str]) -> str | None:
     """Read a crontab; one that may not be read is a warning."""
+    shown = _shown(name)
     try:
         file = found.guard.read(name)
     except ToolError:
-        warnings.append(f"{name} may not be read here.")
+        warnings.append(f"{shown} may not be read here.")
         return None
     if not file.complete:
-        warnings.append(f"{name} is read in its first {len(file.data):,} bytes only.")
+        warnings.append(f"{shown} is read in its first {len(file.data):,} bytes only.")
     folders, _, last = name.rpartition("/")
     if "." in last and folders.rpartition("/")[2] == "cron.d":
-        warnings.append(f"{name} has a point in its name: Debian's cron passes over such files.")
+        warnings.append(f"{shown} has a point in its name: Debian's cron passes over such files.")
     return file.data.decode("utf-8-sig", "replace")
 
 
