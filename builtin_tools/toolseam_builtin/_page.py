@@ -43,6 +43,37 @@ class Page:
         return True
 
 
+def shown_range(offset: int, count: int) -> str:
+    """Say which rows of a list a page shows: `shown 21 to 40`."""
+    if count:
+        return f"shown {offset + 1:,} to {offset + count:,}"
+    return f"none shown; offset {offset:,} is past the end" if offset else "none shown"
+
+
+def more_with(*ways: str) -> str:
+    """Say how to get the rest: `More with offset=20.`; a way that is empty does not apply."""
+    *others, last = filter(None, ways)
+    return f"More with {', '.join(others)}{' or ' * bool(others)}{last}."
+
+
+def next_page(offset: int, most: int, narrower: str) -> tuple[int | None, str]:
+    """Return the offset of the next page, and say it; past the greatest one there is none.
+
+    Args:
+        offset: of the first row that was not shown.
+        most: the greatest offset that the tool takes.
+        narrower: what else brings the rest.
+    """
+    if offset <= most:
+        return offset, more_with(f"offset={offset}")
+    return None, f"{more_with(narrower)[:-1]}; paging ends at offset {most:,}."
+
+
+def larger(count: int, limit: int, most: int, name: str = "limit") -> str:
+    """Say `a larger limit (at most 50)`, a way for `more_with`, where the limit ended the page."""
+    return f"a larger {name} (at most {most})" if count == limit < most else ""
+
+
 def one_line(text: str) -> str:
     """Return text with each line break as a visible sign, so that no value forges a line."""
     return _BREAKS.sub("↵", text)

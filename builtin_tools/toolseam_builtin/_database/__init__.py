@@ -65,7 +65,16 @@ if TYPE_CHECKING:
     from toolseam_builtin._database._open import open_database
     from toolseam_builtin._database._parents import parent_columns
     from toolseam_builtin._database._text_search import SEARCH_CHARACTERS, hit, holds_text
-    from toolseam_builtin._page import PAGE_BYTES, Page, excerpt, one_line
+    from toolseam_builtin._page import (
+        PAGE_BYTES,
+        Page,
+        excerpt,
+        larger,
+        more_with,
+        next_page,
+        one_line,
+        shown_range,
+    )
 
 _HOMES = {
     "toolseam_builtin._answer": "Answer",
@@ -86,7 +95,9 @@ _HOMES = {
     "toolseam_builtin._database._open": "open_database",
     "toolseam_builtin._database._parents": "parent_columns",
     "toolseam_builtin._database._text_search": "SEARCH_CHARACTERS hit holds_text",
-    "toolseam_builtin._page": "PAGE_BYTES Page excerpt one_line",
+    "toolseam_builtin._page": (
+        "PAGE_BYTES Page excerpt larger more_with next_page one_line shown_range"
+    ),
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names.split()}
 
@@ -128,9 +139,12 @@ __all__ = [
     "hit",
     "holds_text",
     "label_column",
+    "larger",
     "listed",
     "mask_json",
+    "more_with",
     "never_shown",
+    "next_page",
     "no_column",
     "no_record",
     "no_table",
@@ -145,6 +159,7 @@ __all__ = [
     "scalar",
     "show",
     "show_row",
+    "shown_range",
     "speaks_of_secret",
     "stopped",
     "unavailable",

@@ -9,8 +9,8 @@ import attrs
 from toolseam import ErrorCode, ToolArtifact, ToolError
 from toolseam.guards import MASK
 from toolseam_builtin._answer import Answer
-from toolseam_builtin._page import Page, one_line
-from toolseam_builtin.accounts._wanted import Wanted
+from toolseam_builtin._page import Page, next_page, one_line, shown_range
+from toolseam_builtin.accounts._wanted import FARTHEST, Wanted
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -127,14 +127,16 @@ def compose(accounts: Accounts, wanted: Wanted, what: str) -> Answer:
             f"The filter was stopped after {SECONDS:g} seconds, so there may be more {what}; a"
             " longer text, or `offset` without a filter, reaches them."
         )
+    further = None
     if more:
-        lines.append(f"More with offset={following}.")
+        further, said = next_page(following, FARTHEST, "a `filter`")
+        lines.append(said)
     data: dict[str, object] = {
         "source": accounts.source,
         "total": accounts.total,
         "complete": accounts.whole,
         "offset": wanted.offset,
-        "next_offset": following if more else None,
+        "next_offset": further,
         "columns": list(accounts.columns),
         "rows": page.rows,
     }
@@ -146,7 +148,6 @@ def _heading(accounts: Accounts, wanted: Wanted, what: str, count: int) -> str:
     number = "an uncounted number of" if accounts.total is None else f"{accounts.total:,}"
     number = number if accounts.whole else f"at least {number}"
     holding = "" if wanted.filter is None else f" with {wanted.filter!r}"
-    first = wanted.offset + 1
-    shown = f"shown {first:,} to {first + count - 1:,}" if count else "none shown"
+    shown = shown_range(wanted.offset, count)
     word = what.removesuffix("s") if accounts.total == 1 else what
     return one_line(f"{accounts.source}: {number} {word}{holding}, {shown}.")

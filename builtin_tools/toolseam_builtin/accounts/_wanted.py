@@ -9,6 +9,9 @@ from toolseam_builtin._answer import admin_spec
 from toolseam_builtin._asked import asked
 from toolseam_builtin.workspace import Workspace
 
+FARTHEST = 1_000_000
+"""The greatest offset."""
+
 
 @asked
 class Wanted:
@@ -18,7 +21,7 @@ class Wanted:
         str | None, Arg("Only accounts with a text that holds this.", max_length=200)
     ] = None
     limit: Annotated[int, Arg("How many at most.", ge=1, le=100)] = 20
-    offset: Annotated[int, Arg("How many to pass over.", ge=0, le=1_000_000)] = 0
+    offset: Annotated[int, Arg("How many to pass over.", ge=0, le=FARTHEST)] = 0
 
 
 def accounts_spec(

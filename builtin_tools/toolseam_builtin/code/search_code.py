@@ -20,7 +20,7 @@ from toolseam import (
 )
 from toolseam_builtin._answer import Answer, admin_spec
 from toolseam_builtin._asked import asked
-from toolseam_builtin._page import Page, excerpt, one_line
+from toolseam_builtin._page import Page, excerpt, larger, more_with, one_line
 from toolseam_builtin.code import PASSED_OVER
 from toolseam_builtin.workspace import Workspace
 
@@ -107,8 +107,9 @@ def compose(found: Found, arguments: Arguments) -> Answer:
     )
     notes: list[str] = []
     if shown < found.total:
-        more = "Show more with max_results, or narrow" if shown < _MOST else "Narrow"
-        notes.append(f"{more} the search with path or a longer pattern.")
+        asked = arguments.max_results
+        more = larger(shown, asked, _MOST, "max_results")
+        notes.append(more_with(more, "a narrower path", "a longer pattern"))
     if found.stopped:
         notes.append(f"Stopped at {found.stopped}: the counts hold for what was searched so far.")
     if found.cut:

@@ -94,7 +94,7 @@ def compose(query: db.Query, total: int, groups: Groups | None) -> db.Answer:
     rest = total - sum(group.count for group in groups.found[:count])
     most = "more than " if groups.beyond else ""
     different = f"{most}{values:,} value{'' if values == 1 else 's'} of {db.one_line(name)}"
-    lines = [f"{heading}, {different}, shown {count:,}.", *page.lines]
+    lines = [f"{heading}, {different}, {count:,} shown.", *page.lines]
     if values > count or groups.beyond:
         further = f"{most}{values - count:,} further values"
         lines.append(f"- {further}: {rest:,} (narrow them with `where`)")

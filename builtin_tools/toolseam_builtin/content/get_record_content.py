@@ -100,7 +100,7 @@ def _say(page: db.Page, lines: list[str], group: Group) -> dict[str, object]:
         rows.append([child.key, child.content])
     records = f"{db.number_of(group.total)} record{'' if group.total == 1 else 's'}"
     more = group.total != len(rows)
-    lines += [f"{title} by {by}: {records}{f', shown {len(rows)}' if more else ''}.", *said]
+    lines += [f"{title} by {by}: {records}{f', {len(rows)} shown' if more else ''}.", *said]
     if more:
         where = db.where_words(group.where)
         lines.append(f"More by read_records of {title}{where}, offset={len(rows)}.")

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from toolseam_builtin.content._changes import Changes
     from toolseam_builtin.workspace import Workspace
 
+_MOST = 20
 _COLUMNS = ("when", "who", "field", "old", "new")
 
 
@@ -24,7 +25,7 @@ class Arguments:
     field: Annotated[
         str | None, Arg("Changes of this column only.", min_length=1, max_length=200)
     ] = None
-    limit: Annotated[int, Arg("How many changes at most.", ge=1, le=20)] = 10
+    limit: Annotated[int, Arg("How many changes at most.", ge=1, le=_MOST)] = 10
 
 
 @hookimpl
@@ -75,10 +76,10 @@ def compose(changes: Changes) -> db.Answer:
     source = f" (from {db.one_line(changes.source)})"
     lines = [f"{record}: {number}{of}{order}{source}.", *page.lines]
     if more:
-        lines.append(
-            "Older changes exist; ask for a larger `limit`, for one `field`, or read"
-            f" {db.one_line(changes.source)} with read_records."
-        )
+        narrower = "one `field`" if changes.field is None else ""
+        larger = db.larger(count, len(changes.found), _MOST)
+        reading = f"read_records of {db.one_line(changes.source)}"
+        lines.append(f"Older changes exist. {db.more_with(larger, narrower, reading)}")
     warnings = [] if changes.complete else [db.stopped(changes.source, db.READ_SECONDS)]
     data: dict[str, object] = {
         "table": changes.title,

@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from toolseam_builtin.content._reading import Found, Plan
     from toolseam_builtin.workspace import Workspace
 
+_FARTHEST = 10_000
+
 
 @asked
 class Arguments:
@@ -26,7 +28,7 @@ class Arguments:
         list[str] | None, Arg("Columns to show instead of the first ones.", max_length=30)
     ] = None
     limit: Annotated[int, Arg("How many records at most.", ge=1, le=50)] = 20
-    offset: Annotated[int, Arg("How many records to pass over.", ge=0, le=10_000)] = 0
+    offset: Annotated[int, Arg("How many records to pass over.", ge=0, le=_FARTHEST)] = 0
 
 
 @hookimpl
@@ -84,12 +86,15 @@ def compose(plan: Plan, found: Found) -> db.Answer:
     warnings = [f"{doubt} ({number} values)" for doubt, number in doubts.items()]
     if not found.complete:
         warnings.append(db.stopped(table.title, db.READ_SECONDS))
-    lines = [_heading(plan, count, found), *page.lines, *_closing(plan, offset + count, more=more)]
+    following, said = None, ""
+    if more:
+        following, said = db.next_page(offset + count, _FARTHEST, "a narrower `where`")
+    lines = [_heading(plan, count, found), *page.lines, *_closing(plan, said)]
     data: dict[str, object] = {
         "table": table.title,
         "total": found.total,
         "offset": offset,
-        "next_offset": offset + count if more else None,
+        "next_offset": following,
         "columns": list(columns),
         "rows": page.rows,
     }
@@ -101,17 +106,15 @@ def compose(plan: Plan, found: Found) -> db.Answer:
 def _heading(plan: Plan, count: int, found: Found) -> str:
     title, total = db.one_line(plan.query.table.title), found.total
     records = f"{db.number_of(total)} record{'' if total == 1 else 's'}"
-    first = plan.query.offset + 1
-    shown = f"shown {first:,} to {first + count - 1:,}" if count else "none shown"
-    start = f" from offset {plan.query.offset:,}" if not count and total else ""
-    return f"{title}: {records}{db.where_words(plan.query.where)}, {shown}{start}."
+    shown = db.shown_range(plan.query.offset, count)
+    return f"{title}: {records}{db.where_words(plan.query.where)}, {shown}."
 
 
-def _closing(plan: Plan, following: int, *, more: bool) -> list[str]:
+def _closing(plan: Plan, more: str) -> list[str]:
     table = plan.query.table
     shown = {*plan.key, *plan.fields}
     left = [column.name for column in table.readable() if column.name not in shown]
-    lines = [f"More with offset={following}."] if more else []
+    lines = [more] if more else []
     if left:
         lines.append(f"Further columns, by `fields`: {db.listed(left)}.")
     return [*lines, *db.never_shown(table)]

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from toolseam_builtin.content._searching import Search
     from toolseam_builtin.workspace import Workspace
 
+_MOST = 50
 _COLUMNS = ("table", "key", "label", "field", "excerpt")
 
 
@@ -34,7 +35,7 @@ class Arguments:
     table: Annotated[
         str | None, Arg("One table or view; all tables by default.", min_length=1, max_length=200)
     ] = None
-    limit: Annotated[int, Arg("How many records at most.", ge=1, le=50)] = 20
+    limit: Annotated[int, Arg("How many records at most.", ge=1, le=_MOST)] = 20
 
 
 @hookimpl
@@ -90,7 +91,11 @@ def compose(found: Search, arguments: Arguments) -> db.Answer:
             f"the search was stopped after {found.seconds:g} seconds; not searched to the end:"
             f" {db.listed(late)}"
         )
-    lines = [_heading(found, arguments, count), *page.lines, *_closing(found, more=more)]
+    lines = [
+        _heading(found, arguments, count),
+        *page.lines,
+        *_closing(found, arguments, count, more=more),
+    ]
     data: dict[str, object] = {
         "query": arguments.query,
         "searched": [table.title for table in found.tables if table.complete],
@@ -114,8 +119,10 @@ def _heading(found: Search, arguments: Arguments, count: int) -> str:
     return f"{db.one_line(db.echo(arguments.query))} in {place}: {number}."
 
 
-def _closing(found: Search, *, more: bool) -> list[str]:
-    lines = ["More records match; ask for a longer text, or for one `table`."] if more else []
+def _closing(found: Search, arguments: Arguments, count: int, *, more: bool) -> list[str]:
+    narrower = "one `table`" if arguments.table is None else ""
+    ways = (db.larger(count, arguments.limit, _MOST), "a longer query", narrower)
+    lines = [f"More records match. {db.more_with(*ways)}"] if more else []
     if found.left:
         lines.append(f"Not searched, since the answer is full: {db.listed(found.left)}.")
     if found.textless:

@@ -74,7 +74,7 @@ def compose(view: View) -> db.Answer:
     following = view.offset + len(page.lines)
     within = "" if folder.name == "." else st.shown_name(folder.name)
     place = f"{db.one_line(view.storage)}:/{within}"
-    notes = [f"More with offset={following}."] if page.lines and following < total else []
+    notes = [db.more_with(f"offset={following}")] if page.lines and following < total else []
     if folder.left_out:
         notes.append(
             f"Left out: {folder.left_out:,} (hidden, links, keys, credentials or no plain files)."
@@ -103,7 +103,4 @@ def _heading(view: View, place: str, count: int) -> str:
         for number, word in ((folders, "folder"), (files, "file"))
         if number
     ]
-    first = view.offset + 1
-    shown = f"shown {first:,} to {view.offset + count:,}" if count else "none shown"
-    past = f"; offset {view.offset:,} is past the end" if not count else ""
-    return f"{place} holds {' and '.join(numbers)}, {shown}{past}."
+    return f"{place} holds {' and '.join(numbers)}, {db.shown_range(view.offset, count)}."

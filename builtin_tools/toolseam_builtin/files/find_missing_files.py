@@ -23,7 +23,7 @@ class Arguments:
         Arg("Only files of this storage; a path without a storage may be in any.", max_length=200),
     ] = None
     limit: Annotated[int, Arg("How many rows at most.", ge=1, le=50)] = 20
-    offset: Annotated[int, Arg("How many rows to pass over.", ge=0, le=10_000)] = 0
+    offset: Annotated[int, Arg("How many rows to pass over.", ge=0, le=1_000_000)] = 0
 
 
 @hookimpl
@@ -70,7 +70,7 @@ def compose(missing: Missing, arguments: Arguments) -> db.Answer:
     count = len(page.lines)
     following = arguments.offset + count
     more = count > 0 and following < missing.total
-    notes = [f"More with offset={following}."] if more else []
+    notes = [db.more_with(f"offset={following}")] if more else []
     if missing.others:
         notes.append(f"Passed over, no paths of such files: {missing.others:,}.")
     if missing.unjudged:
@@ -116,7 +116,6 @@ def _heading(missing: Missing, arguments: Arguments, count: int) -> str:
     if not missing.total:
         return f"No missing file{where}; {looked}."
     plural = "" if missing.total == 1 else "s"
-    first = arguments.offset + 1
-    shown = f"shown {first:,} to {arguments.offset + count:,}" if count else "none shown"
+    shown = db.shown_range(arguments.offset, count)
     least = "At least " if missing.stopped else ""
     return f"{least}{missing.total:,} reference{plural} to missing files{where}, {shown}; {looked}."

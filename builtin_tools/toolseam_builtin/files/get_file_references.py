@@ -25,7 +25,7 @@ class Arguments:
     file: Annotated[
         str, Arg("A path in a storage, or storage:path.", min_length=1, max_length=1000)
     ]
-    offset: Annotated[int, Arg("How many rows to pass over.", ge=0, le=10_000)] = 0
+    offset: Annotated[int, Arg("How many rows to pass over.", ge=0, le=1_000_000)] = 0
 
 
 @hookimpl
@@ -69,7 +69,7 @@ def compose(target: Target, pointers: Pointers, offset: int) -> db.Answer:
             break
     count = len(page.lines)
     more = count > 0 and offset + count < pointers.total
-    notes = [f"More with offset={offset + count}."] if more else []
+    notes = [db.more_with(f"offset={offset + count}")] if more else []
     if not pointers.followed:
         notes.append("What belongs to the rows was followed for the first 20 alone.")
     warnings = list(pointers.warnings)
@@ -109,6 +109,6 @@ def _heading(target: Target, pointers: Pointers, offset: int, count: int) -> str
         return f"No row points to {file}; {looked}."
     direct = pointers.total - pointers.linked
     number = f"{direct:,} row{' points' if direct == 1 else 's point'}"
-    linked = f", {pointers.linked:,} linked with them" if pointers.linked else ""
-    shown = f"shown {offset + 1:,} to {offset + count:,}" if count else "none shown"
-    return f"{number} to {file}{linked}, {shown}; {looked}."
+    them = "it" if direct == 1 else "them"
+    linked = f", {pointers.linked:,} linked with {them}" if pointers.linked else ""
+    return f"{number} to {file}{linked}, {db.shown_range(offset, count)}; {looked}."

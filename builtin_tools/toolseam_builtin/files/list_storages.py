@@ -61,7 +61,7 @@ def compose(states: list[State]) -> db.Answer:
     count = len(states)
     lines = [f"{count:,} storage{'' if count == 1 else 's'}.", *page.lines]
     if len(page.lines) < count:
-        lines.append(f"Shown are the first {len(page.lines):,}; the answer is full.")
+        lines.append(f"The first {len(page.lines):,} are shown; the answer is full.")
     lines += [f"Warning: {db.one_line(warning)}" for warning in warnings]
     data: dict[str, object] = {"total": count, "columns": list(_COLUMNS), "rows": page.rows}
     table = ToolArtifact.table("storages", _COLUMNS, page.cells, fit=True)

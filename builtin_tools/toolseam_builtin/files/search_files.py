@@ -20,6 +20,7 @@ from toolseam_builtin._asked import asked
 if TYPE_CHECKING:
     from toolseam_builtin._storages import Found, Hit, Search
 
+_MOST = 50
 _COLUMNS = ("file", "type", "size", "record", "title", "alternative text")
 
 
@@ -37,7 +38,7 @@ class Arguments:
         ),
     ]
     storage: Annotated[str | None, Arg("Only this storage.", max_length=200)] = None
-    limit: Annotated[int, Arg("How many files at most.", ge=1, le=50)] = 20
+    limit: Annotated[int, Arg("How many files at most.", ge=1, le=_MOST)] = 20
 
 
 @hookimpl
@@ -111,7 +112,9 @@ def compose(found: Found, hits: list[Hit], files: int, arguments: Arguments) -> 
     number = "No file" if not total else f"{least}{total:,} file{'' if total == 1 else 's'}"
     shown = f", {count:,} shown" if total else ""
     heading = f"{number[:1].upper()}{number[1:]} for {arguments.query!r}{shown}; {looked}."
-    notes = ["A longer query, or `storage`, finds fewer."] if count < total else []
+    narrower = "one `storage`" if arguments.storage is None else ""
+    ways = (db.larger(count, arguments.limit, _MOST), "a longer query", narrower)
+    notes = [db.more_with(*ways)] if count < total else []
     warnings = list(found.warnings)
     if found.stopped:
         warnings.append(f"not looked at to the end: {db.listed(found.stopped)}")

@@ -18,12 +18,13 @@ from toolseam import (
 )
 from toolseam_builtin import _database as db
 from toolseam_builtin._asked import asked
-from toolseam_builtin._page import Page, excerpt, one_line
+from toolseam_builtin._page import Page, excerpt, larger, more_with, one_line
 
 if TYPE_CHECKING:
     from toolseam_builtin._index._evidence import Evidence
     from toolseam_builtin.workspace import Workspace
 
+_MOST = 20
 _SECONDS = 1.5
 _EXCERPT_CHARACTERS = 400
 _COLUMNS = ("source", "title", "score", "excerpt")
@@ -36,7 +37,7 @@ class Arguments:
     question: Annotated[
         str, Arg("A question in plain language, or words to find.", min_length=1, max_length=200)
     ]
-    limit: Annotated[int, Arg("How many sources at most.", ge=1, le=20)] = 8
+    limit: Annotated[int, Arg("How many sources at most.", ge=1, le=_MOST)] = 8
 
 
 @hookimpl
@@ -83,7 +84,7 @@ def compose(evidence: Evidence, arguments: Arguments) -> db.Answer:
     shown = len(page.cells)
     lines = [_heading(evidence, arguments.question, shown), *page.lines, *evidence.notes]
     if evidence.total is None or evidence.total > shown:
-        lines.append(_more(arguments.limit))
+        lines.append(more_with(larger(shown, arguments.limit, _MOST), "rarer words"))
     if shown:
         lines.append("Read a source in full with rag_fetch_source.")
     data: dict[str, object] = {
@@ -104,10 +105,3 @@ def _heading(evidence: Evidence, question: str, shown: int) -> str:
         return f"No evidence for {asked}: {evidence.silence}."
     total = "an uncounted number" if evidence.total is None else f"{evidence.total:,}"
     return f"Evidence for {asked}: {shown} of {total} sources with any of its words."
-
-
-def _more(limit: int) -> str:
-    greatest = 20
-    if limit < greatest:
-        return f"See more with a larger limit (at most {greatest}), or ask with rarer words."
-    return "See others by asking with rarer words."

@@ -54,7 +54,8 @@ def compose(dialect: str, entries: list[db.Entry], arguments: Arguments) -> db.A
     for entry in matching:
         name, comment = db.one_line(entry.title), db.engine_text(entry.comment or "")
         rows = _rows(entry)
-        notes = [part for part in (entry.kind, f"{rows} rows" if rows else "", comment) if part]
+        counted = f"{rows} row{'' if rows == '1' else 's'}" if rows else ""
+        notes = [part for part in (entry.kind, counted, comment) if part]
         row = [entry.title, entry.kind, entry.rows, entry.comment and comment]
         if not page.take([f"- {name}: {', '.join(notes)}"], [name, entry.kind, rows, comment], row):
             break
@@ -63,7 +64,7 @@ def compose(dialect: str, entries: list[db.Entry], arguments: Arguments) -> db.A
     lines = [_heading(dialect, len(entries), len(matching), arguments), *page.lines]
     count = len(page.cells)
     if count < len(matching):
-        lines.append(f"Shown are the first {count:,}; a narrower filter shows the others.")
+        lines.append(f"The first {count:,} are shown. {db.more_with('a narrower filter')}")
     lines += [f"Warning: {db.one_line(warning)}" for warning in warnings]
     data: dict[str, object] = {
         "dialect": dialect,

@@ -82,7 +82,7 @@ def compose(dialect: str, review: Review) -> db.Answer:
     warnings = list(_warnings(review))
     lines = [_heading(dialect, review), *page.lines]
     if shown < count:
-        lines.append(f"Shown are the first {shown:,}; `table` shows those of one table.")
+        lines.append(f"The first {shown:,} are shown. {db.more_with('one `table`')}")
     lines += [f"Looked at: {_CHECKED}.", *_counts(review)]
     lines += [f"Warning: {warning}" for warning in warnings]
     data: dict[str, object] = {

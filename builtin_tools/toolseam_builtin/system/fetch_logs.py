@@ -17,7 +17,7 @@ from toolseam import (
 )
 from toolseam_builtin._answer import Answer, admin_spec
 from toolseam_builtin._asked import asked
-from toolseam_builtin._page import Page, excerpt, one_line
+from toolseam_builtin._page import Page, excerpt, larger, more_with, one_line
 from toolseam_builtin.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -128,8 +128,8 @@ def compose(found: Matching, reading: Reading, arguments: Arguments) -> Answer:
     )
     notes: list[str] = []
     if count < found.total:
-        more_by = "a higher limit, or " if count == arguments.limit < _MOST else ""
-        notes.append(f"See others with {more_by}a narrower level, source, since or search.")
+        more_by = larger(count, arguments.limit, _MOST)
+        notes.append(more_with(more_by, "a narrower level, source, since or search"))
     if left_out:
         notes.append(f"{left_out:,} lines of long records are left out, where it says so.")
     if found.levelless:

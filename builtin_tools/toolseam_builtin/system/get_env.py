@@ -17,7 +17,7 @@ from toolseam import (
 )
 from toolseam_builtin._answer import Answer, admin_spec
 from toolseam_builtin._asked import asked
-from toolseam_builtin._page import Page, excerpt, one_line
+from toolseam_builtin._page import Page, excerpt, more_with, one_line, shown_range
 from toolseam_builtin._shown_value import shown_value
 
 if TYPE_CHECKING:
@@ -35,6 +35,7 @@ class Arguments:
     name: Annotated[
         str | None, Arg("Only this variable, and more of its value.", min_length=1, max_length=500)
     ] = None
+    offset: Annotated[int, Arg("How many variables to pass over.", ge=0, le=100_000)] = 0
 
 
 @hookimpl
@@ -55,7 +56,7 @@ def tool_spec() -> ToolSpec:
 @hookimpl
 def execute(arguments: Arguments) -> ToolResult:
     """Read the environment."""
-    answer = compose(os.environ, arguments.name)
+    answer = compose(os.environ, arguments.name, offset=arguments.offset)
     return ToolResult.text(
         answer.text, *answer.artifacts, data=answer.data, metadata=answer.metadata
     )
@@ -65,18 +66,20 @@ def compose(
     environment: Mapping[str, str],
     name: str | None,
     show: Callable[[str, str], str] | None = None,
+    offset: int = 0,
 ) -> Answer:
-    """Say all variables, or the one that was asked for, each in one line.
+    """Say one page of all variables, or the one that was asked for, each in one line.
 
     Args:
         environment: names and values.
         name: the only one that is wanted.
         show: what a value looks like, by its name; masked if unsaid.
+        offset: how many of the list are passed over.
     """
     show = shown_value if show is None else show
     if name is not None and name not in environment:
-        raise ToolError("No environment variable has this name.", ErrorCode.NOT_FOUND)
-    asked = sorted(environment) if name is None else [name]
+        raise _not_set(name, environment)
+    asked = sorted(environment)[offset:] if name is None else [name]
     most = _LISTED_CHARACTERS if name is None else _SINGLE_CHARACTERS
     page = Page()
     for each in asked:
@@ -86,9 +89,23 @@ def compose(
             break
     count = len(page.lines)
     total = len(environment)
-    heading = f"{total} environment variable{'' if total == 1 else 's'}, {count} shown."
-    if name is None and count < total:
-        heading += " Ask for one of the others by its name."
-    data: dict[str, object] = {"total": total, "columns": list(_COLUMNS), "rows": page.rows}
+    shown = shown_range(offset, count) if name is None else f"{count} shown"
+    heading = f"{total} environment variable{'' if total == 1 else 's'}, {shown}."
+    following = offset + count if 0 < count < len(asked) else None
+    notes = [] if following is None else [more_with(f"offset={following}")]
+    data: dict[str, object] = {
+        "total": total,
+        "next_offset": following,
+        "columns": list(_COLUMNS),
+        "rows": page.rows,
+    }
     table = ToolArtifact.table("Environment variables", _COLUMNS, page.cells, fit=True)
-    return Answer("\n".join([heading, *page.lines]), (table,), data)
+    return Answer("\n".join([heading, *page.lines, *notes]), (table,), data)
+
+
+def _not_set(name: str, environment: Mapping[str, str]) -> ToolError:
+    from difflib import get_close_matches
+
+    near = get_close_matches(name, sorted(environment), 1)
+    hint = f" Did you mean {one_line(near[0])!r}?" if near else ""
+    return ToolError(f"No environment variable has this name.{hint}", ErrorCode.NOT_FOUND)

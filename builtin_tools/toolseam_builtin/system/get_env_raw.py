@@ -18,6 +18,7 @@ class Arguments:
     name: Annotated[
         str | None, Arg("Only this variable, and more of its value.", min_length=1, max_length=500)
     ] = None
+    offset: Annotated[int, Arg("How many variables to pass over.", ge=0, le=100_000)] = 0
 
 
 @hookimpl
@@ -39,7 +40,7 @@ def tool_spec() -> ToolSpec:
 @hookimpl
 def execute(arguments: Arguments) -> ToolResult:
     """Read the environment."""
-    answer = compose(os.environ, arguments.name, as_it_is)
+    answer = compose(os.environ, arguments.name, as_it_is, arguments.offset)
     return ToolResult.text(
         answer.text, *answer.artifacts, data=answer.data, metadata=answer.metadata
     )

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 from toolseam import Arg, DataClass, ErrorCode, ToolError, ToolResult, ToolSpec, hookimpl
 from toolseam_builtin._answer import Answer, admin_spec
 from toolseam_builtin._asked import asked
-from toolseam_builtin.system._pairs import Fact, told
+from toolseam_builtin._page import more_with, shown_range
+from toolseam_builtin.system._pairs import Fact, answer_of, page_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -58,16 +59,14 @@ def compose(facts: list[Fact], wanted: str | None, offset: int) -> Answer:
     """Say the facts whose name holds the filter, from an offset on."""
     folded = (wanted or "").casefold()
     chosen = [fact for fact in facts if folded in fact.name.casefold()]
-    rest = chosen[offset:]
+    page = page_of(chosen[offset:])
+    count = len(page.lines)
+    following = offset + count if 0 < count < len(chosen) - offset else None
+    notes = [] if following is None else [more_with(f"offset={following}", "a narrower filter")]
     matching = f" of {len(facts):,} with {wanted!r} in their name" if wanted is not None else ""
-    start = f", from offset {offset:,}" if offset else ""
-    return told(
-        "Python, unshortened",
-        rest,
-        heading=f"{len(chosen):,} facts{matching}{start}.",
-        more=f"{{shown}} of {len(rest):,} shown; more with a larger offset or a narrower filter.",
-        known={"total": len(chosen), "offset": offset},
-    )
+    heading = f"{len(chosen):,} facts{matching}, {shown_range(offset, count)}."
+    known = {"total": len(chosen), "offset": offset, "next_offset": following}
+    return answer_of("Python, unshortened", page, heading, notes, known=known)
 
 
 def everything() -> Iterator[Fact]:

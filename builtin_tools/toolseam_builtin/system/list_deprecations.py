@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 from toolseam import Arg, DataClass, ToolArtifact, ToolContext, ToolResult, ToolSpec, hookimpl
 from toolseam_builtin._answer import Answer, admin_spec
 from toolseam_builtin._asked import asked
-from toolseam_builtin._page import Page, excerpt, one_line
+from toolseam_builtin._page import Page, excerpt, larger, more_with, one_line
 from toolseam_builtin.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -79,15 +79,15 @@ def compose(found: dict[Deprecation, Seen], reading: Reading, folder: Path, limi
         if not page.take([line], cells, row):
             break
     total, shown = len(found), len(page.lines)
+    order = ", the most frequent first" if shown > 1 else ""
     times = sum(seen.count for seen in found.values())
     heading = (
         f"{total:,} distinct deprecation warning{'' if total == 1 else 's'}, logged"
-        f" {times:,} time{'' if times == 1 else 's'}, in {reading.where}; {shown} shown."
+        f" {times:,} time{'' if times == 1 else 's'}, in {reading.where}; {shown} shown{order}."
     )
     notes = reading.notes
     if shown < total:
-        more = "a higher limit" if shown < _MOST else "fetch_logs and search"
-        notes = [f"See others, which are rarer, with {more}.", *notes]
+        notes = [more_with(larger(shown, limit, _MOST), "fetch_logs and its search"), *notes]
     data: dict[str, object] = {
         "total": total,
         "times": times,

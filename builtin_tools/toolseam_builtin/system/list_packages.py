@@ -17,7 +17,7 @@ from toolseam import (
 )
 from toolseam_builtin._answer import Answer, admin_spec
 from toolseam_builtin._asked import asked
-from toolseam_builtin._page import Page, one_line
+from toolseam_builtin._page import Page, more_with, one_line
 
 if TYPE_CHECKING:
     from toolseam_builtin.system._packages import Package
@@ -82,7 +82,7 @@ def compose(packages: list[Package], unreadable: int, wanted: str | None) -> Ans
     of = f" of {len(packages)}" if wanted is not None else ""
     matching = f" whose name or summary holds {wanted!r}" if wanted is not None else ""
     heading = f"{len(chosen)}{of} installed packages{matching}, {count} shown."
-    notes = ["See the others with a narrower filter."] if count < len(chosen) else []
+    notes = [more_with("a narrower filter")] if count < len(chosen) else []
     twice = sum(bool(each.shadowed) for each in chosen)
     if twice:
         notes.append(f"{twice} installed more than once: the first on the import path counts.")

@@ -17,7 +17,7 @@ from toolseam import (
 )
 from toolseam_builtin._answer import Answer, admin_spec
 from toolseam_builtin._asked import asked
-from toolseam_builtin._page import Page, one_line
+from toolseam_builtin._page import Page, more_with, one_line, shown_range
 from toolseam_builtin.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -90,14 +90,13 @@ def compose(plan: Plan, offset: int) -> Answer:
     shown, total = len(page.cells), len(plan.tasks)
     read = ", ".join(map(one_line, plan.files[:_LISTED_FAULTS])) or "no crontab was found"
     more = total > offset + shown
-    part = f", {shown:,} shown" if more or offset else ""
-    part += f" from offset {offset:,}" if offset else ""
+    part = f", {shown_range(offset, shown)}" if more or offset else ""
     scheduler = f" and a scheduler ({one_line(plan.scheduler)})" if plan.scheduler else ""
     crontabs = f"{count_of(len(plan.files), 'crontab')}{scheduler}"
     lines = [f"{count_of(total, 'scheduled task')} in {crontabs}{part}."]
     lines += [f"Looked at: {read}.", *page.lines]
     if more:
-        lines.append(f"More with offset={offset + shown}.")
+        lines.append(more_with(f"offset={offset + shown}"))
     variables, noted = variable_rows(plan)
     warnings = [*noted, *map(one_line, plan.warnings)]
     faults = [f"{one_line(each.file)}:{each.line}: {each.why}" for each in plan.faults]

@@ -105,7 +105,7 @@ def test_a_cut_answer_says_how_many_there_are(workspace: Workspace, sources: Pat
     assert "2 shown." in few.content
     assert "max_results" in few.content
     assert len(rows(most)) == 100
-    assert "Narrow the search" in most.content
+    assert "More with a narrower path or a longer pattern." in most.content
 
 
 @pytest.mark.parametrize("known", ["Aster", 'SECRET_KEY = "A', "Tulip-77", "app:Tulip"])

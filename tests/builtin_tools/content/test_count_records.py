@@ -64,7 +64,7 @@ def test_values_are_counted_apart(shop: Workspace) -> None:
     result = ask(count_records, shop, table="album", group_by="Artist")
 
     assert result.content.splitlines() == [
-        "album: 5 records, 4 values of artist, shown 4.",
+        "album: 5 records, 4 values of artist, 4 shown.",
         "- Ada: 2",
         *sorted(["- null: 1", "- (empty): 1", "- Bix: 1"], key=result.content.find),
     ]
@@ -107,7 +107,7 @@ def test_more_values_than_are_read_are_a_rest(tmp_path: Path) -> None:
     result = ask(count_records, sqlite_workspace(tmp_path, script), table="hit", group_by="page")
 
     assert result.content.splitlines()[0] == (
-        "hit: 10,050 records, more than 10,000 values of page, shown 50."
+        "hit: 10,050 records, more than 10,000 values of page, 50 shown."
     )
     assert result.data["rest"] == 10_000
 

@@ -146,7 +146,7 @@ def test_more_children_than_are_shown_are_counted(tmp_path: Path) -> None:
     assert [(table, total, len(keys)) for table, total, keys in groups(result)] == [
         ("block", 122, 100), ("hit", 2, 0), ("page", 1, 0),
     ]  # fmt: skip
-    assert "block by page: 122 records, shown 100." in result.content
+    assert "block by page: 122 records, 100 shown." in result.content
     assert "More by read_records of block where page = 1, offset=100." in result.content
 
 

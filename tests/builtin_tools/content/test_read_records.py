@@ -270,6 +270,26 @@ def test_a_full_answer_stops_between_records(tmp_path: Path) -> None:
     assert "[truncated" not in result.content
 
 
+def test_paging_ends_where_the_offset_does(tmp_path: Path) -> None:
+    """Past the greatest offset no page is offered that would be refused; a filter leads on."""
+    script = (
+        "create table hit (id integer primary key);"
+        " with recursive n(x) as (select 1 union all select x + 1 from n limit 10100)"
+        " insert into hit select x from n;"
+    )
+    workspace = sqlite_workspace(tmp_path, script)
+
+    last = ask(read_records, workspace, table="hit", offset=9_990, limit=10)
+    past = ask(read_records, workspace, table="hit", offset=10_000, limit=10)
+    empty = ask(read_records, workspace, table="hit", offset=9_000, where={"id": 1})
+
+    assert last.content.endswith("More with offset=10000.")
+    assert past.content.endswith("More with a narrower `where`; paging ends at offset 10,000.")
+    assert past.data is not None
+    assert past.data["next_offset"] is None
+    assert empty.content == "hit: 1 record where id = 1, none shown; offset 9,000 is past the end."
+
+
 DATES = """
 create table ev (id integer primary key, d date, ts timestamp, pic blob);
 insert into ev values (1, '2024-02-29', '2024-02-29 10:00:00', x'89504e470d0a1a0a'),

@@ -115,7 +115,7 @@ def test_text_table_and_data_say_the_same(shop: Workspace) -> None:
         "  note: LAMP",
         "- p:1 50% off lamp",
         "  name: 50% off lamp",
-        "More records match; ask for a longer text, or for one `table`.",
+        "More records match. More with a larger limit (at most 50), a longer query or one `table`.",
         "Without a text column: number.",
     ]
     assert result.artifacts[0].rows == [

@@ -78,5 +78,5 @@ def test_a_full_answer_says_how_many_are_shown(tmp_path: Path) -> None:
     assert result.data is not None
     shown = len(result.data["rows"])
     assert result.content.startswith("400 storages.")
-    assert f"Shown are the first {shown:,}; the answer is full." in result.content
+    assert f"The first {shown:,} are shown; the answer is full." in result.content
     assert shown < 400

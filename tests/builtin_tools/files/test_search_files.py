@@ -111,7 +111,7 @@ def test_more_than_the_limit_are_counted(tmp_path: Path) -> None:
 
     assert files(result) == [f"workspace:a{number:02}.txt" for number in range(5)]
     assert result.content.startswith("30 files for 'a', 5 shown; 30 files looked at")
-    assert "A longer query, or `storage`, finds fewer." in result.content
+    assert "More with a larger limit (at most 50), a longer query or one" in result.content
 
 
 def test_a_search_ends_in_spite_of_link_cycles_and_shows_nothing_hidden(

@@ -186,7 +186,7 @@ def test_how_many_there_are_is_said(tmp_path: Path) -> None:
     assert "3 of 25 sources" in few.content
     assert "larger limit (at most 20)" in few.content
     assert len(sources(many)) == 20
-    assert "asking with rarer words" in many.content
+    assert "More with rarer words." in many.content
 
 
 def test_one_source_is_named_once(tmp_path: Path) -> None:

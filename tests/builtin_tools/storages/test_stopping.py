@@ -154,7 +154,7 @@ def test_a_full_page_goes_on_where_it_ended() -> None:
     assert [answer.data["next_offset"] for answer in answers] == [2, 2]
     assert all("More with offset=2." in answer.text for answer in answers)
     assert len(searched.artifacts[0].rows) < 200
-    assert "A longer query, or `storage`, finds fewer." in searched.text
+    assert "More with a longer query or one `storage`." in searched.text
 
 
 @pytest.mark.parametrize("tool", [search_files, read_file_meta])

@@ -102,7 +102,7 @@ def test_a_list_that_is_full_says_how_to_see_the_rest(tmp_path: Path) -> None:
 
     shown = len(result.artifacts[0].rows)
     assert 100 < shown < 400
-    assert f"Shown are the first {shown}; a narrower filter shows the others." in result.content
+    assert f"The first {shown} are shown. More with a narrower filter." in result.content
 
 
 @pytest.mark.parametrize("content", [b"", b"no database", b"SQLite format 3\0garbage"])

@@ -236,7 +236,7 @@ def test_more_findings_than_fit_are_counted() -> None:
     assert answer.text.startswith("SQLite: 600 findings in 600 tables.")
     shown = len(answer.artifacts[0].rows)
     assert 100 < shown < 600
-    assert f"Shown are the first {shown}; `table` shows those of one table." in answer.text
+    assert f"The first {shown} are shown. More with one `table`." in answer.text
 
 
 def test_three_hundred_tables_are_checked_in_time(tmp_path: Path) -> None:

@@ -153,7 +153,7 @@ def test_a_cut_answer_counts_the_rest(tmp_path: Path) -> None:
     result = fetch(one_log(tmp_path, numbered(1, 59)), limit=5)
 
     assert result.content.startswith("59 records in 1 log file; 5 shown")
-    assert "See others with a higher limit, or a narrower" in result.content
+    assert "More with a larger limit (at most 50) or a narrower" in result.content
     assert result.data is not None
     assert result.data["total"] == 59
 

@@ -53,7 +53,7 @@ def test_no_secret_leaves(name: str | None) -> None:
 def test_the_listing_is_sorted_and_readable() -> None:
     """Harmless names, hosts and databases stay, masks show no length, empty stays empty (P09)."""
     assert compose(ENVIRONMENT, None).text.split("\n") == [
-        "11 environment variables, 11 shown.",
+        "11 environment variables, shown 1 to 11.",
         "AUTHOR=depot-team",
         f"AWS_SECRET_ACCESS_KEY={MASK}",
         "COMPASS_HEADING=north",
@@ -145,13 +145,29 @@ def test_a_long_value_is_cut_with_its_length() -> None:
     assert compose(environment, "LONG").text.endswith("x" * 3000)
 
 
-def test_a_full_page_says_how_many_are_left() -> None:
-    """An environment too large for one answer is cut between variables, and counted."""
-    answer = compose({f"NAME_{number:04}": "x" * 400 for number in range(300)}, None)
+def test_a_full_page_says_where_the_next_one_begins() -> None:
+    """An environment too large for one answer is cut between variables, and can be paged."""
+    environment = {f"NAME_{number:04}": "x" * 400 for number in range(300)}
 
-    shown = len(answer.artifacts[0].rows)
-    assert answer.text.startswith(f"300 environment variables, {shown} shown. Ask")
-    assert 50 < shown < 300
+    names: list[object] = []
+    offset: object = 0
+    while isinstance(offset, int):
+        answer = compose(environment, None, offset=offset)
+        rows = answer.artifacts[0].rows
+        first = f"300 environment variables, shown {offset + 1} to {offset + len(rows)}."
+        assert answer.text.startswith(first)
+        names += [name for name, _ in rows]
+        offset = answer.data["next_offset"]
+        assert offset is None or answer.text.endswith(f"More with offset={offset}.")
+
+    assert names == sorted(environment)
+    assert "none shown; offset 300 is past the end" in compose(environment, None, offset=300).text
+
+
+def test_a_name_that_is_nearly_right_is_suggested() -> None:
+    """An unknown name that is close to one in the list is answered with that one."""
+    with pytest.raises(ToolError, match="Did you mean 'AUTHOR'"):
+        compose(ENVIRONMENT, "AUTHORS")
 
 
 @given(st.dictionaries(st.text(max_size=20), st.text(max_size=60), max_size=5))

@@ -29,7 +29,8 @@ def test_distinct_warnings_are_counted(tmp_path: Path) -> None:
     result = listed(one_log(tmp_path, warned(often, once, often)))
 
     assert result.content.split("\n") == [
-        "2 distinct deprecation warnings, logged 3 times, in 1 log file; 2 shown.",
+        "2 distinct deprecation warnings, logged 3 times, in 1 log file; 2 shown, the most frequent"
+        " first.",
         "- app/x.py:3: DeprecationWarning: use y() (2 times, last 2025-05-06 07:00:02)",
         (
             "- site-packages/dj/m.py:9: RemovedInDjango60Warning: no more"
@@ -91,8 +92,8 @@ def test_a_cut_list_says_so(tmp_path: Path) -> None:
     """The rarest are left out first, and the answer says how to see them."""
     workspace = one_log(tmp_path, warned(*(f"a.py:{n}: FutureWarning: x" for n in range(1, 51))))
 
-    assert "See others, which are rarer, with a higher limit." in listed(workspace).content
-    assert "with fetch_logs and search." in listed(workspace, limit=40).content
+    assert "More with a larger limit (at most 40) or fetch_logs" in listed(workspace).content
+    assert "More with fetch_logs and its search." in listed(workspace, limit=40).content
     assert len(rows(listed(workspace, limit=40))) == 40
 
 

@@ -150,7 +150,7 @@ def test_a_full_page_says_how_many_are_left() -> None:
 
     shown = len(answer.artifacts[0].rows)
     assert answer.text.startswith(f"900 installed packages, {shown} shown.")
-    assert answer.text.endswith("See the others with a narrower filter.")
+    assert answer.text.endswith("More with a narrower filter.")
     assert 100 < shown < 900
 
 

@@ -326,7 +326,7 @@ def test_a_page_says_how_to_get_the_rest(tmp_path: Path) -> None:
     second = call(tmp_path, offset=shown)
 
     assert 20 < shown < 400
-    assert f"400 scheduled tasks in 1 crontab, {shown} shown." in first.content
+    assert f"400 scheduled tasks in 1 crontab, shown 1 to {shown}." in first.content
     assert f"More with offset={shown}." in first.content
     assert second.artifacts[0].rows[0][0] == f"crontab:{shown + 1}"
 
