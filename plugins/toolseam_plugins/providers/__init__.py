@@ -29,6 +29,8 @@ class Kind(NamedTuple):
 KINDS = {
     "openai": Kind("_openai_chat", "openai", "openai"),
     "openai_responses": Kind("_openai_responses", "openai", "openai"),
+    "anthropic": Kind("_anthropic", "anthropic", "anthropic"),
+    "google": Kind("_google", "google.genai", "google"),
 }
 """By the name in settings; many servers speak OpenAI's chat completions, `openai`."""
 
@@ -44,9 +46,16 @@ def make(endpoint: Endpoint) -> Provider | None:
     if not endpoint.model:
         message = f"{endpoint.name} names no model; write {endpoint.name}:MODEL."
         raise ProviderError(message, ProviderFault.CONFIGURATION)
-    if find_spec(kind.sdk) is None:
+    if not _is_here(kind.sdk):
         message = f"{endpoint.name} needs the extra `{kind.extra}`: toolseam[{kind.extra}]."
         raise ProviderError(message, ProviderFault.CONFIGURATION)
     # The SDKs take about a second to import: paid by whoever asks for one of them.
     room = import_module(f"{__name__}.{kind.room}")
     return cast("Provider", room.make(endpoint))
+
+
+def _is_here(module: str) -> bool:
+    try:
+        return find_spec(module) is not None
+    except ModuleNotFoundError:  # not even the package that it is in
+        return False

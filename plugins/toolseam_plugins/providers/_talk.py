@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, cast
 
@@ -58,27 +59,35 @@ def text_of(call: ToolCall) -> str:
     return call.arguments if same and isinstance(call.arguments, str) else json.dumps(found)
 
 
-def paired(messages: Iterable[Message]) -> Iterator[tuple[Message, tuple[str, ...]]]:
+def paired(
+    messages: Iterable[Message], *, fits: str = r".+"
+) -> Iterator[tuple[Message, tuple[str, ...]]]:
     """Give each message with the ids of its calls, or the id of the call that it answers (P16).
 
     Ids that a provider left out or gave twice are made up: the answers stand in the order of the
     calls, so that each call and its answer get the same one.
+
+    Args:
+        messages: the conversation.
+        fits: the pattern of an id that the API takes; any other is made up too.
     """
+    pattern = re.compile(fits, re.DOTALL)
     taken: set[str] = set()
     waiting: list[str] = []
     for message in messages:
         if isinstance(message, AssistantMessage):
-            waiting = [_own(call.id, taken) for call in message.calls]
+            waiting = [_own(call.id, taken, pattern) for call in message.calls]
             yield message, tuple(waiting)
         elif isinstance(message, ToolMessage):
-            yield message, (waiting.pop(0) if waiting else _own(message.call.id, taken),)
+            id_ = waiting.pop(0) if waiting else _own(message.call.id, taken, pattern)
+            yield message, (id_,)
         else:
             yield message, ()
 
 
-def _own(given: str | None, taken: set[str]) -> str:
+def _own(given: str | None, taken: set[str], fits: re.Pattern[str]) -> str:
     number, found = 0, given
-    while not found or found in taken:
+    while not found or found in taken or not fits.fullmatch(found):
         number += 1
         found = f"call_{number}"
     taken.add(found)
