@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, cast
 
-from toolseam.providers import AssistantMessage, ProviderFault, ToolMessage
+from toolseam.providers import AssistantMessage, ProviderFault, SystemMessage, ToolMessage
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -25,6 +25,12 @@ _CLIENT = 400
 def spoken(text: str) -> str:
     """Return a text that is not blank."""
     return text if text.strip() else SILENCE
+
+
+def instructions_of(messages: Iterable[Message]) -> str:
+    """Return what the host tells the model, or "" for nothing."""
+    said = [each.text for each in messages if isinstance(each, SystemMessage)]
+    return "\n\n".join(text for text in said if text.strip())
 
 
 def fault_of(status: int) -> ProviderFault:
