@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TypeVar
 import httpx2
 
 from toolseam.providers import ProviderError, ProviderFault
+from toolseam_plugins.providers._clients import is_loopback
 from toolseam_plugins.providers._talk import fault_of
 
 if TYPE_CHECKING:
@@ -26,11 +27,16 @@ _SAID = {
 }
 
 
-def connection() -> httpx2.AsyncClient:
+def connection(base_url: str | None = None) -> httpx2.AsyncClient:
     """Return a client that asks the address it is given and no other.
 
-    A redirect would lead a conversation to where nobody declared a zone.
+    A redirect would lead a conversation to where nobody declared a zone, and so would a proxy of
+    the environment for an address on this machine.
     """
+    if is_loopback(base_url):
+        # Reading all authorities takes longer than the request, and without TLS none is asked.
+        secure = not (base_url or "").startswith("http:")
+        return httpx2.AsyncClient(follow_redirects=False, trust_env=False, verify=secure)
     return httpx2.AsyncClient(follow_redirects=False)
 
 
