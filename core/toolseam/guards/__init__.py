@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from toolseam.guards._paths import READ_LIMIT, FileLook, FileRead, FolderRead, PathGuard
     from toolseam.guards._secrets import MASK, mask_secrets
     from toolseam.guards._sources import mask_source
+    from toolseam.guards._state import UnsafePlace, make_private, state_folder
     from toolseam.guards._trees import read_tree
     from toolseam.guards._urls import WebAddress, canonical_host, read_web_address
 
@@ -27,6 +28,9 @@ _HOME = {
     "FileRead": "_paths",
     "FolderRead": "_paths",
     "PathGuard": "_paths",
+    "UnsafePlace": "_state",
+    "make_private": "_state",
+    "state_folder": "_state",
     "is_denied_name": "_denied",
     "WebAddress": "_urls",
     "canonical_host": "_urls",
@@ -49,16 +53,19 @@ __all__ = [
     "FileRead",
     "FolderRead",
     "PathGuard",
+    "UnsafePlace",
     "WebAddress",
     "canonical_host",
     "is_denied_name",
     "is_sensitive_name",
+    "make_private",
     "mask_assignment",
     "mask_fields",
     "mask_secrets",
     "mask_source",
     "read_tree",
     "read_web_address",
+    "state_folder",
 ]
 
 

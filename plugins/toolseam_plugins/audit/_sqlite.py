@@ -1,0 +1,242 @@
+"""The store in one SQLite file, for its owner alone (policy-and-runs, The audit store).
+
+WAL: readers wait for nobody, and writers for each other only. A write begins as one, never as a
+read: a transaction that reads first would fail at once when another writer came between.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import sqlite3
+from contextlib import closing, contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from toolseam.guards import UnsafePlace, make_private, state_folder
+from toolseam_plugins.audit._database import AuditError, Doubled, Unreachable
+from toolseam_plugins.audit._private import beginning, make_empty
+from toolseam_plugins.audit._schema import VERSION, migrations
+
+if TYPE_CHECKING:
+    from collections.abc import Generator
+
+FILE = "audit.db"
+APPLICATION = 0x74736175  # "tsau"
+BUSY_S = 10.0
+_TYPES = {"text": "TEXT", "number": "INTEGER", "real": "REAL", "bytes": "BLOB"}
+_MAGIC = b"SQLite format 3\0"
+_HEADER = 100
+_AT = slice(68, 72)
+_WRITERS = "writers"
+_SCHEMA = "SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY name"
+
+
+class SqliteDatabase:
+    """One connection to the file; `writer` is the name that lives as long as it does."""
+
+    def __init__(self, file: Path, writer: str | None = None, *, wait_s: float = BUSY_S) -> None:
+        self.place = str(file)
+        _refuse_strange(file)
+        self._connection = _opened(file, wait_s)
+        self._folder = file.parent / _WRITERS
+        self._lock: int | None = None
+        try:
+            _migrate(self._connection, self.place)
+            _compare(self._connection, self.place)
+            if writer is not None:
+                make_private(self._folder)
+                self._name = self._folder / writer
+                self._lock = _locked(self._name)
+        except sqlite3.Error:
+            self.close()
+            raise AuditError(f"{self.place}: is no sound audit store") from None
+        except BaseException:
+            self.close()
+            raise
+
+    def rows(self, statement: str, *values: object) -> list[tuple[Any, ...]]:
+        """Run a query."""
+        try:
+            return self._connection.execute(statement, values).fetchall()
+        except sqlite3.Error as error:
+            raise Unreachable(type(error).__name__) from None
+
+    def change(self, statement: str, *values: object) -> int:
+        """Change rows and return how many."""
+        try:
+            return self._connection.execute(statement, values).rowcount
+        except sqlite3.IntegrityError:
+            raise Doubled from None
+        except sqlite3.Error as error:
+            raise Unreachable(type(error).__name__) from None
+
+    @contextmanager
+    def transaction(self) -> Generator[None]:
+        """Do several things or none, on the disk when it is over."""
+        with self.durable():
+            self._do("BEGIN IMMEDIATE")
+            try:
+                yield
+                self._do("COMMIT")
+            except BaseException:
+                with suppress(Unreachable):
+                    self._do("ROLLBACK")
+                raise
+
+    @contextmanager
+    def durable(self) -> Generator[None]:
+        """Have the one statement inside on the disk when it is over, and not only with the system.
+
+        All else survives the end of the process; this also that of the machine.
+        """
+        self._do("PRAGMA synchronous = FULL")
+        try:
+            yield
+        finally:
+            self._do("PRAGMA synchronous = NORMAL")
+
+    def is_alive(self, writer: str) -> bool:
+        """Tell whether somebody holds the writer's lock; the kernel drops it with the process."""
+        file = self._folder / Path(writer).name
+        try:
+            number = os.open(file, os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC)
+        except OSError:
+            return False
+        try:
+            fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            return True
+        else:
+            file.unlink(missing_ok=True)
+            return False
+        finally:
+            os.close(number)
+
+    def compact(self) -> None:
+        """Write what waits in the log into the file, where what is deleted is overwritten."""
+        self._do("PRAGMA wal_checkpoint(TRUNCATE)")
+
+    def close(self) -> None:
+        """Close the file and end the life of the writer's name."""
+        self._connection.close()
+        if self._lock is not None:
+            os.close(self._lock)
+            self._lock = None
+            self._name.unlink(missing_ok=True)
+
+    def _do(self, statement: str) -> None:
+        self.rows(statement)
+
+
+def default_file(workspace: Path | None) -> Path:
+    """Return where the store of a workspace, or of a host without one, is kept."""
+    folder = state_folder() / "host" if workspace is None else state_folder(workspace)
+    return folder / FILE
+
+
+def made_private(file: Path, workspace: Path | None) -> Path:
+    """Return the file with its folder made private where that is in the state folder.
+
+    Raises `AuditError` if it would lie in the workspace, or cannot be kept to its owner.
+    """
+    inside = workspace is not None and Path(os.path.realpath(file)).is_relative_to(
+        os.path.realpath(workspace)
+    )
+    try:
+        if inside or file.parent.is_relative_to(state_folder()):
+            make_private(file.parent, outside=workspace)
+        elif not file.parent.is_dir():
+            raise AuditError(f"{file.parent}: there is no such folder")
+    except UnsafePlace as fault:
+        raise AuditError(f"The folder of the audit store {fault}.") from None
+    return file
+
+
+def make_file(file: Path) -> None:
+    """Make an empty store, whole or not at all; one that is there stays as it is."""
+    # Beside the place and linked there: nobody ever sees half of one, and no journal is left.
+    temporary = file.with_name(f".{file.name}.{os.getpid()}.{os.urandom(4).hex()}")
+    try:
+        os.close(make_empty(temporary))
+        with closing(sqlite3.connect(temporary, isolation_level=None)) as connection:
+            connection.execute("PRAGMA journal_mode = WAL")
+            _migrate(connection, str(file))
+        with suppress(FileExistsError):
+            os.link(temporary, file)
+    except (OSError, sqlite3.Error) as error:
+        raise AuditError(f"{file}: cannot be made ({type(error).__name__})") from None
+    finally:
+        for end in ("", "-wal", "-shm", "-journal"):
+            Path(f"{temporary}{end}").unlink(missing_ok=True)
+
+
+def _opened(file: Path, wait_s: float) -> sqlite3.Connection:
+    try:
+        connection = sqlite3.connect(
+            f"{file.absolute().as_uri()}?mode=rw",
+            uri=True,
+            timeout=wait_s,
+            isolation_level=None,
+            check_same_thread=False,
+        )
+        for pragma in (
+            "trusted_schema = OFF",
+            "cell_size_check = ON",
+            "secure_delete = ON",
+            "synchronous = NORMAL",
+        ):
+            connection.execute(f"PRAGMA {pragma}")
+    except sqlite3.Error as error:
+        raise AuditError(f"{file}: cannot be opened ({type(error).__name__})") from None
+    return connection
+
+
+def _refuse_strange(file: Path) -> None:
+    """Look at a file before SQLite does; what is not ours, or not private, is never opened."""
+    if Path(f"{file}-journal").exists():
+        # Ours has a write-ahead log from its first moment; a journal is rolled back on opening.
+        raise AuditError(f"{file}-journal: no journal of ours, and it would be carried out")
+    head = beginning(file, _HEADER)
+    if head[:16] != _MAGIC or int.from_bytes(head[_AT]) != APPLICATION:
+        raise AuditError(f"{file}: is no audit store of toolseam")
+
+
+def _migrate(connection: sqlite3.Connection, place: str) -> None:
+    """Bring a store of an older version, or an empty one, to this version."""
+    if _version(connection) == VERSION:
+        return
+    connection.execute("BEGIN IMMEDIATE")
+    found = _version(connection)
+    if found > VERSION:
+        raise AuditError(f"{place}: a newer toolseam made it (version {found})")
+    for step in migrations(_TYPES)[found:]:
+        for statement in step:
+            connection.execute(statement)
+    connection.execute(f"PRAGMA application_id = {APPLICATION}")
+    connection.execute(f"PRAGMA user_version = {VERSION}")
+    connection.execute("COMMIT")
+
+
+def _version(connection: sqlite3.Connection) -> int:
+    found: int = connection.execute("PRAGMA user_version").fetchone()[0]
+    return found
+
+
+def _compare(connection: sqlite3.Connection, place: str) -> None:
+    """Hold what is there to what we make: what else there is could drop or change rows."""
+    there = {row[1]: row for row in connection.execute(_SCHEMA)}
+    with closing(sqlite3.connect(":memory:", isolation_level=None)) as sample:
+        _migrate(sample, place)
+        ours = {row[1]: row for row in sample.execute(_SCHEMA)}
+    for name in sorted(there.keys() | ours.keys()):
+        if there.get(name) != ours.get(name):
+            kind = there.get(name, ours.get(name, ("object",)))[0]
+            what = "is missing" if name not in there else "is not ours"
+            raise AuditError(f"{place}: the {kind} {str(name)[:64]!a} {what}")
+
+
+def _locked(file: Path) -> int:
+    number = make_empty(file)
+    fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    return number

@@ -1,0 +1,79 @@
+"""Every statement of the store, in the SQL that both databases know.
+
+Each that begins a change is a write from its first word. A run that has ended stays as it ended.
+"""
+
+from typing import Final
+
+BEGIN: Final = """
+INSERT INTO run (id, kind, status, owner, zone, provider, level, writer, began, lost, waits)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0) ON CONFLICT (id) DO NOTHING
+"""
+STEP: Final = """
+INSERT INTO run_step VALUES (
+?, (SELECT COALESCE(MAX(seq), 0) + 1 FROM run_step WHERE run_id = ?),
+?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+"""
+OUTCOME: Final = """
+UPDATE run_step SET duration_s = ?, status = ?, effect = ?, facts = ?, content = ?
+WHERE run_id = ? AND number = ? AND status = 'intended'
+"""
+LOST: Final = "UPDATE run SET lost = lost + ? WHERE id = ?"
+END: Final = """
+UPDATE run SET status = ?, reason = ?, ended = ?, rounds = ?, input_tokens = ?,
+output_tokens = ?, mark = ?, fault = ?, truncated = ?, content = ?, state = NULL
+WHERE id = ? AND status NOT IN ('completed', 'failed', 'cancelled')
+"""
+SPOILT: Final = """
+UPDATE run SET status = 'failed', reason = 'altered', ended = ?, state = NULL
+WHERE id = ? AND status NOT IN ('completed', 'failed', 'cancelled')
+"""
+
+OWNER: Final = "SELECT owner, waits FROM run WHERE id = ?"
+WAITING: Final = "SELECT owner, waits FROM run WHERE id = ? AND status = 'waiting_for_approval'"
+STATE: Final = "SELECT state FROM run WHERE id = ?"
+SUSPEND: Final = """
+UPDATE run SET status = 'waiting_for_approval', state = ?, waits = waits + 1
+WHERE id = ? AND status = 'running' AND waits = ?
+"""
+TAKE: Final = "UPDATE run SET writer = ? WHERE id = ? AND status = 'waiting_for_approval'"
+CLAIM: Final = "UPDATE run SET status = 'running', state = NULL WHERE id = ?"
+HELD: Final = "UPDATE run SET status = 'held' WHERE id = ? AND status = 'running'"
+DECIDE: Final = "INSERT INTO run_decision VALUES (?, ?, ?, ?, ?, ?, ?)"
+DECISIONS: Final = """
+SELECT position, sealed FROM run_decision WHERE run_id = ? AND wait = ? ORDER BY position
+"""
+FORGET: Final = "DELETE FROM run_decision WHERE run_id = ? AND wait = ?"
+ERASE_DECISIONS: Final = "UPDATE run_decision SET sealed = NULL WHERE run_id = ?"
+
+WRITERS: Final = """
+SELECT writer FROM run WHERE status = 'running'
+UNION SELECT r.writer FROM run r JOIN run_step s ON s.run_id = r.id WHERE s.status = 'intended'
+"""
+INTERRUPTED_WRITES: Final = """
+UPDATE run SET status = 'held', reason = 'interrupted'
+WHERE writer = ? AND status = 'running'
+AND id IN (SELECT run_id FROM run_step WHERE status = 'intended')
+"""
+INTERRUPTED_STEPS: Final = """
+UPDATE run_step SET status = 'interrupted' WHERE status = 'intended'
+AND run_id IN (SELECT id FROM run WHERE writer = ?)
+"""
+INTERRUPTED: Final = """
+UPDATE run SET status = 'failed', reason = 'interrupted', ended = ?
+WHERE writer = ? AND status = 'running'
+"""
+
+# A session has no end of its own: it is over when nothing happened for as long.
+OLD: Final = """
+SELECT id FROM run WHERE COALESCE(ended, began) < ? AND status <> 'running'
+AND NOT EXISTS (SELECT 1 FROM run_step WHERE run_id = run.id AND at >= ?)
+ORDER BY began LIMIT ?
+"""
+OLD_SESSIONS: Final = "SELECT id FROM run WHERE kind = 'session' AND began < ?"
+PURGE_STEPS: Final = "DELETE FROM run_step WHERE run_id = ? AND at < ?"
+PURGE: Final = (
+    "DELETE FROM run_step WHERE run_id = ?",
+    "DELETE FROM run_decision WHERE run_id = ?",
+    "DELETE FROM run WHERE id = ?",
+)

@@ -1,0 +1,396 @@
+"""The store itself: a run, its steps, and what waits of it (policy-and-runs, The audit store).
+
+A write's intent is stored before it runs, or it does not run. What cannot be stored of a read is
+counted and said; what cannot be stored of a write's outcome is owed, and holds the run.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections import OrderedDict
+from typing import TYPE_CHECKING, TypeVar
+
+from toolseam import ErrorCode, ToolResult
+from toolseam.runs import Privacy, RunError, RunStatus
+from toolseam_plugins.audit import _statements as sql
+from toolseam_plugins.audit._database import AuditError, Doubled, Unreachable
+from toolseam_plugins.audit._rows import (
+    StepRow,
+    name,
+    of_answer,
+    of_intent,
+    of_note,
+    of_step,
+)
+from toolseam_plugins.audit._seal import Place, Sealed
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from toolseam import Step
+    from toolseam.runs import Intent, KeptDecision, Run, RunStep
+    from toolseam_plugins.audit._database import Database
+    from toolseam_plugins.audit._seal import Seal
+    from toolseam_plugins.audit._writer import Writer
+
+T = TypeVar("T")
+LOGGER = logging.getLogger("toolseam.audit")
+_KNOWN = 4_096
+_TRIES = 8
+
+
+class AuditStore:
+    """Keeps runs in a database: a `RunStore`.
+
+    Args:
+        writer: hands out the connection.
+        name: of this store while it lives, 16 hexadecimal digits.
+        level: what of content is stored.
+        seal: for what waits.
+    """
+
+    def __init__(self, writer: Writer, name: str, level: Privacy, seal: Seal) -> None:
+        self._writer = writer
+        self._name = name
+        self._level = level
+        self._seal = seal
+        self._turn = threading.Lock()
+        # Rows of `run` that are there; one that was forgotten is only asked for again.
+        self._known: OrderedDict[str, None] = OrderedDict()
+        self._facts: dict[str, Mapping[str, object]] = {}
+        self._intended: set[tuple[str, int]] = set()
+        self._lost: dict[str, int] = {}
+        self._owed: dict[str, list[Callable[[Database], None]]] = {}
+
+    # -- what happens --------------------------------------------------------------------------
+
+    def begin(self, run_id: str, facts: Mapping[str, object]) -> None:
+        """Remember that a run began."""
+        self._facts[run_id] = facts
+        self._soon(run_id, lambda database: self._know(database, run_id))
+
+    def intent(self, intent: Intent) -> ToolResult | None:
+        """Remember that a write is about to run; refuse it where that cannot be stored."""
+        row = of_intent(intent, self._level)
+
+        def store(database: Database) -> None:
+            self._settle(database)
+            self._know(database, row.run_id)
+            with database.durable():
+                _insert(database, row)
+
+        try:
+            self._writer.now(store)
+        except Unreachable as fault:
+            LOGGER.warning("the intent of %s could not be stored: %s", row.tool, fault)
+            message = "The audit cannot be written, so nothing that may write is run; try later."
+            return ToolResult.error(
+                message, ErrorCode.UNAVAILABLE, retriable=True, metadata={"reason": "audit"}
+            )
+        self._intended.add((row.run_id, row.number))
+        return None
+
+    def step(self, step: Step) -> None:
+        """Remember a finished call."""
+        key = step.run_id, int(step.id.rpartition(":")[2])
+        intended = key in self._intended
+        self._intended.discard(key)
+
+        def store(database: Database) -> None:
+            row = of_step(step, self._level)
+            self._know(database, row.run_id)
+            if not intended:
+                _insert(database, row)
+                return
+            with database.durable():
+                _finish(database, row)
+
+        self._soon(step.run_id, store, owed=intended)
+
+    def note(self, step: RunStep) -> None:
+        """Remember a step that is no tool call."""
+
+        def store(database: Database) -> None:
+            self._know(database, step.run_id)
+            _insert(database, of_note(step, self._level))
+
+        self._soon(step.run_id, store)
+
+    def holds(self, run_id: str) -> bool:
+        """Tell whether an outcome of the run is still owed; it is tried once more."""
+        try:
+            self._writer.now(self._settle)
+        except Unreachable:
+            held = run_id in self._owed
+            if held:
+                self._owe(run_id, lambda database: _held(database, run_id))
+            return held
+        return False
+
+    def end(self, run: Run) -> None:
+        """Remember how a run ended, and erase what waited of it."""
+        row = (
+            run.status.value,
+            None if run.reason is None else run.reason.value,
+            time.time(),
+            run.rounds,
+            run.usage.input_tokens,
+            run.usage.output_tokens,
+            run.mark.value,
+            None if run.fault is None else run.fault.value,
+            int(run.truncated),
+            of_answer(run, self._level),
+        )
+
+        def store(database: Database) -> None:
+            self._know(database, run.id)
+            with database.transaction():
+                if not database.change(sql.END, *row, run.id):
+                    LOGGER.warning("the run %s had ended before", run.id)
+                database.change(sql.ERASE_DECISIONS, run.id)
+
+        try:
+            self._writer.now(self._settle)
+            self._writer.now(store)
+        except Unreachable as fault:
+            LOGGER.warning("the end of the run %s could not be stored yet: %s", run.id, fault)
+            self._owe(run.id, store)
+
+    # -- what waits ----------------------------------------------------------------------------
+
+    def suspend(self, run_id: str, state: bytes) -> None:
+        """Keep a run that waits, sealed."""
+
+        def store(database: Database) -> None:
+            self._know(database, run_id)
+            with database.transaction():
+                ((owner, waits),) = database.rows(sql.OWNER, run_id)
+                place = Place(run_id, _state_column(waits + 1), owner)
+                sealed = self._seal.close(state, place)
+                if not database.change(sql.SUSPEND, sealed, run_id, waits):
+                    raise RunError("The run has ended, and cannot wait.", "unavailable")
+
+        self._asked(run_id, store)
+
+    def look(self, run_id: str) -> bytes:
+        """Return the state of a run that waits, and leave it waiting."""
+        return self._asked(run_id, lambda database: self._state(database, run_id))
+
+    def decide(self, run_id: str, decisions: Sequence[KeptDecision]) -> None:
+        """Keep what people said, sealed, all or none."""
+
+        def store(database: Database) -> None:
+            with database.transaction():
+                owner, wait = _waiting(database, run_id)
+                for each in decisions:
+                    place = Place(run_id, _column(wait, each.position), owner)
+                    database.change(
+                        sql.DECIDE,
+                        run_id,
+                        wait,
+                        each.position,
+                        time.time(),
+                        each.verdict,
+                        name(each.decided_by),
+                        self._seal.close(each.text, place),
+                    )
+
+        try:
+            self._asked(run_id, store)
+        except Doubled:
+            raise RunError("Somebody has decided about this call.", "conflict") from None
+
+    def decisions(self, run_id: str) -> tuple[bytes, ...]:
+        """Return what people have said so far."""
+
+        def read(database: Database) -> tuple[bytes, ...]:
+            owner, wait = _waiting(database, run_id)
+            return tuple(
+                self._seal.open(sealed, Place(run_id, _column(wait, position), owner))
+                for position, sealed in database.rows(sql.DECISIONS, run_id, wait)
+            )
+
+        return self._asked(run_id, read)
+
+    def forget(self, run_id: str) -> None:
+        """Drop what people have said of a run that waits on."""
+
+        def drop(database: Database) -> None:
+            _, wait = _waiting(database, run_id)
+            database.change(sql.FORGET, run_id, wait)
+
+        self._asked(run_id, drop)
+
+    def claim(self, run_id: str, state: bytes) -> None:
+        """Take a run that waits in this very state; what is claimed is kept no longer."""
+
+        def take(database: Database) -> None:
+            with database.transaction():
+                if not database.change(sql.TAKE, self._name, run_id):
+                    raise _not_found()
+                if self._state(database, run_id) != state:
+                    raise RunError("The run has gone on; look at it again.", "conflict")
+                database.change(sql.CLAIM, run_id)
+
+        self._asked(run_id, take)
+
+    def close(self) -> None:
+        """Write what is left, and end."""
+        try:
+            self._writer.now(self._settle)
+        except Unreachable as fault:
+            LOGGER.warning("what was owed to the audit could not be stored: %s", fault)
+        self._writer.close()
+
+    # -- inside --------------------------------------------------------------------------------
+
+    def _soon(self, run_id: str, store: Callable[[Database], None], *, owed: bool = False) -> None:
+        """Store what happened; what cannot be stored is counted, or owed, and reported."""
+
+        def work(writer: Writer) -> None:
+            try:
+                writer.within(store)
+                if self._lost or self._owed:
+                    writer.within(self._settle)
+            except Unreachable as fault:
+                LOGGER.warning("a step of %s could not be stored: %s", run_id, fault)
+                if owed:
+                    self._owe(run_id, store)
+                else:
+                    with self._turn:
+                        self._lost[run_id] = self._lost.get(run_id, 0) + 1
+
+        self._writer.soon(work)
+
+    def _owe(self, run_id: str, store: Callable[[Database], None]) -> None:
+        with self._turn:
+            self._owed.setdefault(run_id, []).append(store)
+
+    def _settle(self, database: Database) -> None:
+        """Store what is owed, in order; raises `Unreachable` with the rest still owed."""
+        with self._turn:
+            owed, lost = dict(self._owed), dict(self._lost)
+        for run_id, stores in owed.items():
+            while stores:
+                stores[0](database)
+                with self._turn:
+                    del stores[0]
+                    if not stores:
+                        del self._owed[run_id]
+        for run_id, count in lost.items():
+            self._know(database, run_id)
+            database.change(sql.LOST, count, run_id)
+            with self._turn:
+                self._lost[run_id] -= count
+                if not self._lost[run_id]:
+                    del self._lost[run_id]
+
+    def _know(self, database: Database, run_id: str) -> None:
+        """Have a row for a run; one that never began here is a session."""
+        if run_id in self._known:
+            return
+        facts = self._facts.get(run_id)
+        kind = "session" if facts is None else "run"
+        known = facts or {}
+        database.change(
+            sql.BEGIN,
+            run_id,
+            kind,
+            kind if facts is None else RunStatus.RUNNING.value,
+            *(name(known.get(key)) for key in ("actor", "zone", "provider")),
+            self._level.value,
+            self._name,
+            time.time(),
+        )
+        self._known[run_id] = None
+        self._facts.pop(run_id, None)
+        while len(self._known) > _KNOWN:
+            self._known.popitem(last=False)
+
+    def _asked(self, run_id: str, work: Callable[[Database], T]) -> T:
+        """Do it, or tell that it cannot be done now; what does not open ends the run as failed."""
+        try:
+            return self._writer.now(work)
+        except Sealed:
+            LOGGER.warning("what was sealed of the run %s does not open", run_id)
+            self._asked(run_id, lambda database: _spoil(database, run_id))
+            raise RunError("What was kept of this run has been altered.", "conflict") from None
+        except Unreachable as fault:
+            LOGGER.warning("the audit store did not answer: %s", fault)
+            raise RunError("The audit store cannot be reached now.", "unavailable") from None
+        except AuditError as fault:
+            raise RunError(str(fault), "unavailable") from None
+
+    def _state(self, database: Database, run_id: str) -> bytes:
+        owner, wait = _waiting(database, run_id)
+        ((sealed,),) = database.rows(sql.STATE, run_id)
+        return self._seal.open(sealed, Place(run_id, _state_column(wait), owner))
+
+
+def _not_found() -> RunError:
+    return RunError("No run of this id waits here.", "not_found")
+
+
+def _state_column(wait: int) -> str:
+    return f"state {wait}"
+
+
+def _column(wait: int, position: int) -> str:
+    return f"decision {wait} {position}"
+
+
+def _waiting(database: Database, run_id: str) -> tuple[str | None, int]:
+    """Return the owner of a run that waits, and how often it has begun to wait."""
+    rows = database.rows(sql.WAITING, run_id)
+    if not rows:
+        raise _not_found()
+    return rows[0][0], int(rows[0][1])
+
+
+def _spoil(database: Database, run_id: str) -> None:
+    with database.transaction():
+        database.change(sql.SPOILT, time.time(), run_id)
+        database.change(sql.ERASE_DECISIONS, run_id)
+
+
+def _held(database: Database, run_id: str) -> None:
+    database.change(sql.HELD, run_id)
+
+
+def _insert(database: Database, row: StepRow) -> None:
+    """Add a step behind the last one; another writer of the same run only takes a number first."""
+    for attempt in range(1, _TRIES + 1):
+        try:
+            database.change(
+                sql.STEP,
+                row.run_id,
+                row.run_id,
+                time.time(),
+                row.number,
+                row.kind,
+                row.round,
+                row.position,
+                row.duration_s,
+                row.actor,
+                row.tool,
+                row.distribution,
+                row.version,
+                row.status,
+                row.effect,
+                row.facts,
+                row.content,
+            )
+        except Doubled:
+            if attempt == _TRIES:
+                raise Unreachable("no number") from None
+        else:
+            return
+
+
+def _finish(database: Database, row: StepRow) -> None:
+    """Complete the row of a write's intent with its outcome; if it is gone, add one."""
+    outcome = row.duration_s, row.status, row.effect, row.facts, row.content
+    if not database.change(sql.OUTCOME, *outcome, row.run_id, row.number):
+        _insert(database, row)

@@ -1,0 +1,114 @@
+"""One connection, one thing at a time, and never a loop that waits for it.
+
+From an event loop what happened is written behind its back, in order; from any other thread, where
+it happened, before the call returns.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, TypeVar
+
+from toolseam_plugins.audit._database import AuditError, Unreachable
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from concurrent.futures import Future
+
+    from toolseam_plugins.audit._database import Database
+
+T = TypeVar("T")
+REST_S = 1.0
+"""How long a database that did not answer is left alone: else every call waits for it anew."""
+
+
+class Writer:
+    """Hands the connection to one at a time; a broken one is opened again."""
+
+    def __init__(self, connect: Callable[[], Database]) -> None:
+        self._connect = connect
+        self._turn = threading.RLock()
+        self._database: Database | None = connect()
+        self._process = os.getpid()
+        self._rests_until = 0.0
+        self._closed = False
+        self._behind: ThreadPoolExecutor | None = None
+        self._last: Future[None] | None = None
+
+    def now(self, work: Callable[[Database], T]) -> T:
+        """Do it here, after all that came before; raises `Unreachable`."""
+        self._catch_up()
+        return self._do(work)
+
+    def soon(self, work: Callable[[Writer], None]) -> None:
+        """Do it behind the back of a running event loop, or here; `work` raises nothing."""
+        if not _in_loop():
+            self._catch_up()
+            work(self)
+            return
+        with self._turn:
+            if self._behind is None or self._process != os.getpid():
+                self._behind = ThreadPoolExecutor(1, "toolseam-audit")
+            self._last = self._behind.submit(work, self)
+
+    def within(self, work: Callable[[Database], T]) -> T:
+        """Do it in a work that `soon` has begun; raises `Unreachable`, also without a try."""
+        if time.monotonic() < self._rests_until:
+            raise Unreachable("resting")
+        return self._do(work)
+
+    def close(self) -> None:
+        """Write what is left, and close the connection."""
+        self._catch_up()
+        with self._turn:
+            if self._behind is not None:
+                self._behind.shutdown()
+                self._behind = None
+            if self._database is not None and self._process == os.getpid():
+                self._database.close()
+            self._database = None
+            self._closed = True
+
+    def _catch_up(self) -> None:
+        last = self._last
+        if last is not None and self._process == os.getpid():
+            last.exception()
+
+    def _do(self, work: Callable[[Database], T]) -> T:
+        with self._turn:
+            try:
+                return work(self._opened())
+            except Unreachable as fault:
+                self._rest(fault)
+                raise
+
+    def _rest(self, fault: Unreachable) -> None:
+        self._rests_until = time.monotonic() + REST_S
+        if fault.broken and self._database is not None:
+            self._database.close()
+            self._database = None
+
+    def _opened(self) -> Database:
+        if self._process != os.getpid():
+            # The parent's connection is the parent's, also to close.
+            self._database, self._process, self._last = None, os.getpid(), None
+        if self._closed:
+            raise Unreachable("closed")
+        if self._database is None:
+            try:
+                self._database = self._connect()
+            except AuditError:
+                raise Unreachable("AuditError") from None
+        return self._database
+
+
+def _in_loop() -> bool:
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return False
+    return True
