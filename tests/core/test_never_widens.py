@@ -71,7 +71,7 @@ def offers(folder: Path | None, config: Path) -> tuple[dict[Any, Any], dict[str,
     return found, claims
 
 
-@settings(max_examples=60)
+@settings(max_examples=25)
 @given(operators, workspaces)
 def test_a_workspace_never_widens(operator: dict[str, Any], workspace: dict[str, Any]) -> None:
     """What the operator alone refuses stays refused, and no claim sinks; or it is an error."""
@@ -94,7 +94,7 @@ def test_a_workspace_never_widens(operator: dict[str, Any], workspace: dict[str,
     )
 
 
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(operators, st.sampled_from(NAMES))
 def test_a_rule_never_lowers_a_claim(operator: dict[str, Any], name: str) -> None:
     """Rules of a tool make it stricter than its code says, or leave it."""
@@ -109,7 +109,7 @@ def test_a_rule_never_lowers_a_claim(operator: dict[str, Any], name: str) -> Non
     assert all(new >= old for new, old in zip(ruled[name], bare[name], strict=True))
 
 
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(
     operators,
     st.none() | st.lists(st.sampled_from((*NAMES, *(f"group:{group}" for group in GROUPS)))),

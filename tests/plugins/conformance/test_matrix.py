@@ -123,15 +123,6 @@ def test_a_tool_that_is_declared_to_show_secrets_may() -> None:
     assert asked.status is Status.NOT_APPLICABLE
 
 
-def test_the_builtins_pass(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """No check is failed by a builtin."""
-    monkeypatch.chdir(tmp_path)
-
-    found = check_tool("builtins")
-
-    assert broken(found) == {}
-
-
 def test_every_check_has_a_mutant() -> None:
     """Each check of tools and of hosts is broken by something here."""
     mutants = {mutant.slug for mutant in MUTANTS} | set(MODULES) | set(HOSTS)
