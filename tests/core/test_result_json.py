@@ -118,10 +118,10 @@ def test_a_list_that_cannot_be_shown_travels_as_its_marker() -> None:
 
 def test_an_artifact_of_a_newer_version_comes_back() -> None:
     """A type that this version does not know keeps its data."""
-    tree = {"type": "tree", "label": "t", "data": {"nodes": [1]}}
-    back = decode_result(changed(artifacts=[tree]))
+    later = {"type": "diff", "label": "t", "data": {"nodes": [1]}}
+    back = decode_result(changed(artifacts=[later]))
 
-    assert back.artifacts[0].type == "tree"
+    assert back.artifacts[0].type == "diff"
     assert back.artifacts[0].data == {"nodes": [1]}
     assert decode_result(encode_result(back)) == back
 
@@ -148,7 +148,7 @@ def test_an_artifact_of_a_newer_version_comes_back() -> None:
         changed(artifacts=None),
         changed(artifacts=[1]),
         changed(artifacts=[{"type": "text"}]),
-        changed(artifacts=[{"type": "tree", "label": "t", "data": "x" * 60_000}]),
+        changed(artifacts=[{"type": "diff", "label": "t", "data": "x" * 60_000}]),
         changed(omitted=5),
         changed(output=5),
         changed(failure="timeout"),
