@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from toolseam._result import ToolError, ToolResult
     from toolseam._result_json import decode_result, encode_result
     from toolseam._run_only import RunOnly
+    from toolseam._runs import Budget, Decision, Run
     from toolseam._schema import Arg
     from toolseam._session import Session
     from toolseam._spec import ToolSpec
@@ -38,6 +39,7 @@ _HOMES = {
     "_result": "ToolError ToolResult",
     "_result_json": "decode_result encode_result",
     "_run_only": "RunOnly",
+    "_runs": "Budget Decision Run",
     "_schema": "Arg",
     "_session": "Session",
     "_spec": "ToolSpec",
@@ -52,12 +54,15 @@ __all__ = [
     "Approval",
     "Arg",
     "ArtifactType",
+    "Budget",
     "CommandResult",
     "ContractViolation",
     "DataClass",
+    "Decision",
     "Effect",
     "ErrorCode",
     "Host",
+    "Run",
     "RunOnly",
     "Session",
     "Step",

@@ -210,9 +210,9 @@ def waiting_run(state: HostState, run_id: str) -> WaitingRun:
 
 
 def revised(
-    state: HostState, run_id: str, position: int, arguments: Mapping[str, Any]
+    state: HostState, run_id: str, position: int, arguments: Mapping[str, Any] | None
 ) -> PendingCall:
-    """Return a call that waits as it would be with other arguments, previewed again.
+    """Return a call that waits as it would be now, previewed again, maybe with other arguments.
 
     Raises `RunError`: `not_found` where it does not wait, else the code of its refusal.
     """
@@ -282,10 +282,10 @@ def _held(run: RunState, shown: PendingCall, decision: Decision) -> Decision:
     _refuse_stranger(run, shown, decision.actor)
     if decision.verdict == "edit":
         return _edited(run, shown, decision)
-    if decision.digest != shown.digest:
-        raise _changed()
     again = pending(run, shown.position, run.turn[shown.position])
-    if again.digest is not None and again.digest != shown.digest:
+    if decision.digest is None or decision.digest not in {shown.digest, again.digest}:
+        raise _changed()
+    if again.digest is not None and again.digest != decision.digest:
         raise RunError("What the call would do has changed; look at it again.", "conflict")
     return decision
 
@@ -299,11 +299,14 @@ def _edited(run: RunState, shown: PendingCall, decision: Decision) -> Decision:
     return attrs.evolve(decision, digest=again.digest, arguments=again.arguments)
 
 
-def _with(run: RunState, position: int, arguments: Mapping[str, Any]) -> PendingCall:
-    asked = attrs.evolve(run.turn[position], arguments=dict(arguments))
+def _with(run: RunState, position: int, arguments: Mapping[str, Any] | None) -> PendingCall:
+    asked = run.turn[position]
+    if arguments is not None:
+        asked = attrs.evolve(asked, arguments=dict(arguments))
     again = pending(run, position, asked)
     if again.refused is not None:
-        raise RunError(f"The edited call would be refused: {again.refused}.", again.refused)
+        which = "call" if arguments is None else "edited call"
+        raise RunError(f"The {which} would be refused: {again.refused}.", again.refused)
     return again
 
 

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 OPERATOR_ONLY = (
     "allow",
+    "ask",
     "enable",
     "plugins",
     "prefer",

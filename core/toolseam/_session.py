@@ -287,9 +287,14 @@ class Session:
         return waiting(self._conversation.state, run_id)
 
     def revised(
-        self, run_id: str, pending: PendingCall, arguments: Mapping[str, Any]
+        self, run_id: str, pending: PendingCall, arguments: Mapping[str, Any] | None = None
     ) -> PendingCall:
-        """Return a call that waits as it would be with other arguments, for `Decision.edit`.
+        """Return a call that waits as it would be now, previewed again, for a person to decide.
+
+        Args:
+            run_id: the run.
+            pending: the call.
+            arguments: other ones, for `Decision.edit`; None are those that it has.
 
         Raises `RunError` `not_found` where it does not wait, else with the code of its refusal.
         """

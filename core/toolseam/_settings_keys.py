@@ -126,6 +126,15 @@ class ProviderSettings:
 
 
 @attrs.frozen
+class Ask:
+    """`[ask]`: whom `toolseam ask` asks, and as whom; a model makes the calls, not the person."""
+
+    provider: str | None = _key(None, "`NAME:MODEL`, where `--provider` is not given.")
+    actor: str | None = _key(None, "Who acts; absent: the account's own name.")
+    roles: tuple[str, ...] = _key((), "Its roles, say `admin`; none unless they are named here.")
+
+
+@attrs.frozen
 class CommonSettings:
     """Keys of both files; what the workspace's says may only narrow the operator's."""
 
@@ -159,6 +168,7 @@ class OperatorSettings(CommonSettings):
     audit: Audit = _key(Audit, "The audit store.")
     zone: Zone = _key(Zone.EXTERNAL_GLOBAL, "Where content goes if nobody says otherwise.")
     providers: Mapping[str, ProviderSettings] = _key(dict, "Who can be asked, by name.")
+    ask: Ask = _key(Ask, "What `toolseam ask` acts as.")
     plugins: Mapping[str, Mapping[str, Any]] = _key(dict, "A plugin's settings, by distribution.")
     secrets: Mapping[str, str] = _key(dict, "A secret's name to its environment variable.")
     trusted_workspaces: Mapping[str, str] = _key(

@@ -309,6 +309,7 @@ WIDENING = {
     "zone": '"local"',
     "plugins": "{ acme = {} }",
     "providers": '{ openai = { base_url = "http://evil.test", zone = "local" } }',
+    "ask": '{ roles = ["admin"] }',
     "secrets": '{ a = "B" }',
     "trusted_workspaces": '{ "/" = "x" }',
 }

@@ -11,6 +11,7 @@ from toolseam.cli._terminal import note
 if TYPE_CHECKING:
     from toolseam import Actor, Approval, Host, Session
     from toolseam._approval import Preview
+    from toolseam._runs import PendingCall
 
 DIGITS = 8
 
@@ -37,16 +38,26 @@ def ask(
         return None
     for line in told(preview):
         note(line)
-    sys.stderr.write(f"\nType the first {DIGITS} characters of the digest to approve: ")
-    sys.stderr.flush()
-    if sys.stdin.readline().strip() != preview.digest[:DIGITS]:
+    if not is_typed(preview.digest):
         note("Not approved.")
         return None
     return host.approve(preview, actor=actor)
 
 
-def told(preview: Preview) -> list[str]:
+def is_typed(digest: str) -> bool:
+    """Ask for the first characters of a digest, and tell whether they were typed."""
+    sys.stderr.write(f"\nType the first {DIGITS} characters of the digest to approve: ")
+    sys.stderr.flush()
+    return sys.stdin.readline().strip() == digest[:DIGITS]
+
+
+def told(preview: Preview | PendingCall) -> list[str]:
     """List, line by line, what an approver has to see."""
+    return [*shown(preview), "", f"Digest {preview.digest}"]
+
+
+def shown(preview: Preview | PendingCall) -> list[str]:
+    """List what a call would do, without what it is approved by."""
     arguments = json.dumps(preview.arguments, ensure_ascii=False, indent=2)
     lines = [f"{preview.tool} wants to change something.", "", "Arguments"]
     lines += [f"  {line}" for line in arguments.splitlines()]
@@ -56,4 +67,4 @@ def told(preview: Preview) -> list[str]:
         lines += ["", "There is no preview: decide by the arguments alone."]
     if preview.cut:
         lines += ["", "The preview is longer than what is shown."]
-    return [*lines, "", f"Digest {preview.digest}"]
+    return lines

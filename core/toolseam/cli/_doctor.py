@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING
 
 import attrs
 
-from toolseam import Actor, Host, Zone
+from toolseam import Host, Zone
 from toolseam._discovery import Discovery
 from toolseam._errors import SettingsError, ToolseamError
+from toolseam._policy import Receiver
 from toolseam._selection import Selection, near_miss
 from toolseam._settings_files import operator_file, trust_file, workspace_file
-from toolseam.cli._hints import setting_for
+from toolseam.cli._offers import Withheld, withheld
+from toolseam.cli._person import person
 from toolseam.cli._records import Listing, as_json, in_order, look, paint_status, why
 from toolseam.cli._terminal import Shown, joined, paint, say, say_json
 
@@ -39,15 +41,6 @@ class Check:
     text: str
 
 
-@attrs.frozen
-class Withheld:
-    """A loaded tool that an administrator is not offered in the configured zone, and why."""
-
-    name: str
-    reason: str
-    setting: str
-
-
 def options(parser: ArgumentParser) -> None:
     """Describe the words of the command."""
     parser.add_argument("--json", action="store_true", help="print one object")
@@ -64,7 +57,7 @@ def main(options: Namespace) -> int:
     """Look at everything that a host needs, and import every plugin that may be."""
     checks = [*_interpreter(), *_files()]
     workspace: list[Check] = []
-    withheld: list[Withheld] = []
+    missing: list[Withheld] = []
     listing, zone, total = Listing(Discovery(()), Selection(), {}), None, 0
     try:
         listing = look(load=True, left=options.left)
@@ -72,7 +65,8 @@ def main(options: Namespace) -> int:
             zone, total = host.settings.operator.zone.value, len(host.tools())
             listing = _as_hosted(listing, host)
             workspace = [*_unanswered(host), *_workspace(host)]
-            withheld += _withheld(host)
+            receiver = Receiver(person(), host.settings.operator.zone)
+            missing += withheld(host, receiver)
     except ToolseamError as error:
         checks.append(Check("settings", "fault", "start", str(error)))
     checks += [*_plugins(listing), *workspace]
@@ -84,11 +78,11 @@ def main(options: Namespace) -> int:
                 "checks": [attrs.asdict(check) for check in checks],
                 "records": as_json(listing),
                 "zone": zone,
-                "not_offered": [attrs.asdict(each) for each in withheld],
+                "not_offered": [attrs.asdict(each) for each in missing],
             }
         )
     else:
-        _for_people(checks, withheld, total, zone)
+        _for_people(checks, missing, total, zone)
     return 0 if healthy else 1
 
 
@@ -175,7 +169,7 @@ def _workspace(host: Host) -> Iterator[Check]:
     trusted = "trusted" if settings.workspace_trusted else "not trusted (`toolseam trust .`)"
     mark = "ok" if settings.workspace_trusted else "note"
     yield Check("workspace", mark, "folder", f"{settings.folder}: {trusted}")
-    session = host.session(actor=Actor("local", {"admin"}), zone=Zone.LOCAL)
+    session = host.session(actor=person(), zone=Zone.LOCAL)
     result = session.call("list_tables")
     if result.failure is None:
         yield Check("workspace", "ok", "database", result.content.partition("\n")[0])
@@ -183,19 +177,7 @@ def _workspace(host: Host) -> Iterator[Check]:
         yield Check("workspace", "note", "database", result.failure.message)
 
 
-def _withheld(host: Host) -> Iterator[Withheld]:
-    """Give the tools that an administrator would not be offered in the configured zone."""
-    zone = host.settings.operator.zone
-    for tool in host.tools():
-        decision = host.decide(tool, actor=Actor("local", {"admin"}), zone=zone)
-        if not decision.allowed and decision.reason is not None:
-            setting = setting_for(host, tool, decision.reason)
-            yield Withheld(tool.name, decision.reason, setting)
-
-
-def _for_people(
-    checks: list[Check], withheld: list[Withheld], total: int, zone: str | None
-) -> None:
+def _for_people(checks: list[Check], missing: list[Withheld], total: int, zone: str | None) -> None:
     width = max(len(check.name) for check in checks)
     area = ""
     for check in checks:
@@ -206,8 +188,8 @@ def _for_people(
         say("  ", paint(sign, colour), f" {check.name:<{width}}  ", _text(check))
     if zone is not None:
         say("\n", paint("Offers", "bold"))
-        say(f"  {len(withheld)} of {total} not offered to a model in {zone} (`zone`)")
-        for each in withheld:
+        say(f"  {len(missing)} of {total} not offered to a model in {zone} (`zone`)")
+        for each in missing:
             say(f"  · {each.name:<{width}}  {each.reason}: {each.setting}")
     faults = sum(check.mark == "fault" for check in checks)
     say("\n", paint(_verdict(faults), "red" if faults else "green"))

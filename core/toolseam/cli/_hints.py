@@ -58,7 +58,7 @@ def setting_for(host: Host, tool: BoundTool, reason: str) -> str:
             return f"`disable` names {tool.name}"
         return f'it is off by default; enable = ["{tool.name}"] in {file} turns it on'
     if reason in {"requires_admin", "no_actor"}:
-        return "only an actor with the role admin may call it"
+        return f"only an actor with the role admin may call it; ask.roles in {file} names roles"
     if reason == "data_class":
         return f"its answers are {tool.data_class}; `zone` in {file} says where they may go"
     if reason == "sends_to":

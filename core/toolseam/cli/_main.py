@@ -24,6 +24,8 @@ COMMANDS = {
     "list": "every tool that is installed, with its status and the reason",
     "show": "one tool: what a provider is told of it, its policy and its origin",
     "run": "call a tool as a local administrator",
+    "ask": "put a question to a model that may call the tools",
+    "approve": "look at calls that wait for a person, and decide",
     "doctor": "check settings, plugins and workspace, and say what to do",
     "trust": "let a distribution load, or a workspace name connections",
     "new": "write a package with a tool and its tests",

@@ -48,14 +48,15 @@ exit codes: 0 success, 1 the tool failed, 2 usage or settings, 3 the tool broke 
 
 def main(options: Namespace) -> int:
     """Call the tool and print what came of it."""
-    from toolseam import Actor, Host, Zone
+    from toolseam import Host, Zone
+    from toolseam.cli._person import person
 
     given = [options.arg is not None, options.json_args is not None, options.source is not None]
     if sum(given) > 1:
         complain("give arguments in one way: --arg, --json-args or -")
         return 2
     with Host.load() as host:
-        actor = Actor("local", {"admin"})
+        actor = person()
         session = host.session(actor=actor, zone=Zone.LOCAL)
         try:
             arguments = _arguments(host, options)

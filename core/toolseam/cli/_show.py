@@ -78,11 +78,12 @@ def as_json(host: Host, tool: BoundTool) -> dict[str, Any]:
 
 def _zones(host: Host, tool: BoundTool) -> dict[str, str | None]:
     """Map each zone to None where an administrator is offered the tool, else to what would help."""
-    from toolseam import Actor, Zone
+    from toolseam import Zone
+    from toolseam.cli._person import person
 
     answers: dict[str, str | None] = {}
     for zone in Zone:
-        decision = host.decide(tool, actor=Actor("local", {"admin"}), zone=zone)
+        decision = host.decide(tool, actor=person(), zone=zone)
         reason = None if decision.allowed else decision.reason
         told = None if reason is None else f"{reason}: {setting_for(host, tool, reason)}"
         answers[zone.value] = told
