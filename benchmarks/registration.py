@@ -22,7 +22,7 @@ _EARLY = """
 import sys
 from toolseam import Host
 host = Host.load()
-assert len(host.records) == {tools}, host.records
+assert sum(record.kind == "tool" for record in host.records) == {tools}, host.records
 print(sum(name.startswith(("toolset.", "toolseam_builtin.")) for name in sys.modules))
 """
 
