@@ -15,6 +15,7 @@ from toolseam_builtin._index._access import Access
 from toolseam_builtin._index._build import settings_text
 from toolseam_builtin._index._reader import Stored, open_index
 from toolseam_builtin._index._words import place_of, wanted_words
+from toolseam_builtin._page import one_line
 
 if TYPE_CHECKING:
     from toolseam_builtin._index._reader import About, Hit, Index
@@ -84,7 +85,8 @@ def find_evidence(workspace: Workspace, question: str, limit: int, end: float) -
         if not wanted.terms:
             silence = _COMMON if wanted.spoken else _NO_WORDS
             return Evidence(built, (), silence=silence, notes=notes)
-        places = access.places(index.places())
+        held = index.places()
+        places = access.places(held)
         kept: list[Found] = []
         gone = 0
         hits, whole = index.search(wanted, places) if places else ([], True)
@@ -100,6 +102,12 @@ def find_evidence(workspace: Workspace, question: str, limit: int, end: float) -
         access.faults.append("stopped at the time limit: only texts with all words are here.")
     if gone:
         notes.append(f"{gone} sources are left out: they are gone, or may not be read any more.")
+    notes += [
+        f"{one_line(place['name'])} has more texts than the {place['sources']:,} that an index takes of it:"
+        " the others are not found."
+        for place in held
+        if place["id"] in places and not place["complete"]
+    ]
     left = None if total is None else max(total - gone, len(kept))
     return Evidence(built, wanted.terms, kept, left, notes=notes, warnings=access.faults)
 

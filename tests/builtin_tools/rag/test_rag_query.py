@@ -485,3 +485,15 @@ def test_a_page_that_is_full_says_so() -> None:
     assert 1 < shown < 20
     assert f"{shown} of 20 sources" in answer.text
     assert "rarer words" in answer.text
+
+
+def test_texts_beyond_what_an_index_takes_are_told_of(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An answer says of which place more texts are there than can be found."""
+    monkeypatch.setattr("toolseam_builtin._index._build.MOST", 3)
+    workspace = indexed(tmp_path, {f"{number}.txt": "harbour" for number in range(5)})
+
+    told = ask(rag_query, workspace, question="harbour").content
+
+    assert "docs has more texts than the 3 that an index takes" in told
