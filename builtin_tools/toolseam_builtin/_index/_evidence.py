@@ -103,8 +103,8 @@ def find_evidence(workspace: Workspace, question: str, limit: int, end: float) -
     if gone:
         notes.append(f"{gone} sources are left out: they are gone, or may not be read any more.")
     notes += [
-        f"{one_line(place['name'])} has more texts than the {place['sources']:,} that an index takes of it:"
-        " the others are not found."
+        f"{one_line(place['name'])} has more texts than the {place['sources']:,} that an index"
+        " takes of it: the others are not found."
         for place in held
         if place["id"] in places and not place["complete"]
     ]
