@@ -54,7 +54,7 @@ class AnthropicProvider:
         self.name = endpoint.name
         self.zone = endpoint.zone
         self._model = endpoint.model
-        self._options = dict(endpoint.options)
+        self._options = options_of(self.name, _OURS, endpoint.options)
         self._lowering = Lowering(Dialect.ANTHROPIC)
         key = endpoint.key(_KEY)
 
@@ -83,7 +83,7 @@ class AnthropicProvider:
             message = await messages.create(**asked)
             # A server may send a page instead, or any other JSON.
             if isinstance(getattr(message, "content", None), list):
-                return reply_of(message.to_dict(), lowered)
+                return reply_of(message.to_dict(), lowered, self._model)
             failed = failure(self.name, ProviderFault.UNKNOWN)
         except Exception as error:  # noqa: BLE001 - a server may answer with anything
             failed = self._failed(error)
@@ -109,26 +109,26 @@ class AnthropicProvider:
             failed = self._failed(error)
         if failed is not None:
             raise failed
-        yield reply_of(made.message(), lowered)
+        yield reply_of(made.message(), lowered, self._model)
 
     def _asked(self, request: Request, lowered: Lowered) -> dict[str, Any]:
         options = options_of(self.name, _OURS, self._options, request.options)
         usual = options.pop("max_tokens", MAX_TOKENS)
         tools, choice = lowered.tools, options.pop("tool_choice", None)
-        messages = messages_of(request.messages, lowered)
+        messages = mended(messages_of(request.messages, lowered, self._model))
         if not tools:
             # A conversation with calls in it is refused without tools: their names, and no more.
             tools, choice = names_of(request.messages, lowered), {"type": "none"}
         system = instructions_of(request.messages)
-        asked = {
+        return {
             "model": self._model,
             "max_tokens": request.max_output_tokens or usual,
             "messages": messages,
-            **({"system": system} if system else {}),
+            **({"system": mended(system)} if system else {}),
             **({"tools": tools} if tools else {}),
             **({"tool_choice": choice} if tools and choice else {}),
+            "extra_body": options or None,
         }
-        return {**mended(asked), "extra_body": options or None}
 
     def _failed(self, error: Exception) -> ProviderError:
         """Return what a run is told of an error: words of our own, by its type."""

@@ -14,7 +14,7 @@ from toolseam.providers import (
     ToolMessage,
     Usage,
 )
-from toolseam_plugins.providers._talk import object_of, paired, spoken
+from toolseam_plugins.providers._talk import keep, kept_of, object_of, paired, spoken
 from toolseam_plugins.providers._wire import mended
 
 if TYPE_CHECKING:
@@ -45,14 +45,14 @@ _PIECES = {
 # -- the conversation -----------------------------------------------------------------------------
 
 
-def messages_of(messages: Iterable[Message], lowered: Lowered) -> list[dict[str, Any]]:
+def messages_of(messages: Iterable[Message], lowered: Lowered, model: str) -> list[dict[str, Any]]:
     """Return what the API calls messages: whatever one role says in a row is one of them."""
     made: list[dict[str, Any]] = []
     for message, ids in paired(messages, fits=r"[A-Za-z0-9_-]{1,64}"):
         if isinstance(message, SystemMessage):
             continue
         if isinstance(message, AssistantMessage):
-            role, blocks = "assistant", _said(message, ids, lowered)
+            role, blocks = "assistant", _said(message, ids, lowered, model)
         elif isinstance(message, ToolMessage):
             role, blocks = "user", [_answered(message, ids[0])]
         else:
@@ -73,7 +73,9 @@ def _answered(message: ToolMessage, id_: str) -> Block:
     return {**block, "is_error": True} if message.is_error else block
 
 
-def _said(message: AssistantMessage, ids: tuple[str, ...], lowered: Lowered) -> list[Block]:
+def _said(
+    message: AssistantMessage, ids: tuple[str, ...], lowered: Lowered, model: str
+) -> list[Block]:
     """Return the blocks of an answer, with the thoughts among them in their places."""
     calls = [
         {
@@ -84,7 +86,7 @@ def _said(message: AssistantMessage, ids: tuple[str, ...], lowered: Lowered) -> 
         }
         for call, id_ in zip(message.calls, ids, strict=True)
     ]
-    kept: list[Block] = message.extra.get(_EXTRA, [])
+    kept: list[Block] = kept_of(message, _EXTRA, model)
     # The last request of a run drops the calls, and thoughts cannot stand alone.
     if calls and sum("call" in block for block in kept) == len(calls):
         return [calls[block["call"]] if "call" in block else block for block in kept]
@@ -105,7 +107,7 @@ def names_of(messages: Iterable[Message], lowered: Lowered) -> list[dict[str, An
 # -- the answer -----------------------------------------------------------------------------------
 
 
-def reply_of(found: Mapping[str, Any], lowered: Lowered) -> Reply:
+def reply_of(found: Mapping[str, Any], lowered: Lowered, model: str) -> Reply:
     body = mended(found)
     calls: list[ToolCall] = []
     kept: list[Block] = []
@@ -123,7 +125,9 @@ def reply_of(found: Mapping[str, Any], lowered: Lowered) -> Reply:
         _usage(body.get("usage") or {}),
         _joined(kept, "thinking"),
         # Plain words and calls are told again from the message itself.
-        {_EXTRA: kept} if any("call" not in b and b["type"] != "text" for b in kept) else {},
+        keep(_EXTRA, model, kept)
+        if any("call" not in b and b["type"] != "text" for b in kept)
+        else {},
     )
 
 

@@ -52,7 +52,7 @@ class GoogleProvider:
         self.name = endpoint.name
         self.zone = endpoint.zone
         self._model = endpoint.model
-        self._options = dict(endpoint.options)
+        self._options = options_of(self.name, _OURS, endpoint.options)
         self._lowering = Lowering(Dialect.GOOGLE)
         key = endpoint.key(_KEY) or _NO_KEY
         version = self._options.pop("api_version", None)
@@ -81,7 +81,7 @@ class GoogleProvider:
         try:
             answer = plain(await models.generate_content(**asked))
             if is_whole([answer]):
-                return reply_of([answer], lowered)
+                return reply_of([answer], lowered, self._model)
             failed = failure(self.name, ProviderFault.UNKNOWN)
         except Exception as error:  # noqa: BLE001 - a server may answer with anything
             failed = self._failed(error)
@@ -109,7 +109,7 @@ class GoogleProvider:
             failed = self._failed(error)
         if failed is not None:
             raise failed
-        yield reply_of(pieces, lowered)
+        yield reply_of(pieces, lowered, self._model)
 
     def _asked(self, request: Request, lowered: Lowered) -> dict[str, Any]:
         options = options_of(self.name, _OURS, self._options, request.options)
@@ -125,7 +125,7 @@ class GoogleProvider:
         # The SDK asks again, and calls what it can call, by itself if nobody forbids it.
         options["automatic_function_calling"] = {"disable": True}
         options["automatic_continuation"] = False
-        contents = mended(contents_of(request.messages, lowered))
+        contents = mended(contents_of(request.messages, lowered, self._model))
         return {
             "model": self._model,
             "contents": [types.Content.model_validate_json(json.dumps(each)) for each in contents],

@@ -7,7 +7,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from toolseam.providers import AssistantMessage, Finish, Reply, SystemMessage, ToolMessage, Usage
-from toolseam_plugins.providers._talk import object_of, spoken
+from toolseam_plugins.providers._talk import keep, kept_of, object_of, spoken
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -25,13 +25,13 @@ _FILTERED = frozenset(
     | {"IMAGE_PROHIBITED_CONTENT", "IMAGE_RECITATION", "MODEL_ARMOR", "ESCALATION"}
 )
 _FOREIGN = base64.b64encode(b"skip_thought_signature_validator").decode()
-"""Stands for the signature of a call that another maker's model asked for."""
+"""Stands for the signature of a call that another model asked for."""
 
 
 # -- the conversation -----------------------------------------------------------------------------
 
 
-def contents_of(messages: Iterable[Message], lowered: Lowered) -> list[dict[str, Any]]:
+def contents_of(messages: Iterable[Message], lowered: Lowered, model: str) -> list[dict[str, Any]]:
     """Return what the API calls contents; the answers of one turn are one of them, in order."""
     made: list[dict[str, Any]] = []
     answering = False
@@ -42,7 +42,7 @@ def contents_of(messages: Iterable[Message], lowered: Lowered) -> list[dict[str,
         if isinstance(message, ToolMessage):
             role, parts = "user", [_answered(message, lowered)]
         elif isinstance(message, AssistantMessage):
-            role, parts = "model", _said(message, lowered)
+            role, parts = "model", _said(message, lowered, model)
         else:
             role, parts = "user", [{"text": spoken(message.text)}]
         if answers and answering:
@@ -63,16 +63,16 @@ def _answered(message: ToolMessage, lowered: Lowered) -> Part:
     return {"function_response": {**_named(message.call, lowered), "response": told}}
 
 
-def _said(message: AssistantMessage, lowered: Lowered) -> list[Part]:
+def _said(message: AssistantMessage, lowered: Lowered, model: str) -> list[Part]:
     """Return the parts of an answer, each with the signature that it came with."""
     calls: list[Part] = [
         {"function_call": {**_named(call, lowered), "args": object_of(call)}}
         for call in message.calls
     ]
-    kept: list[Part] = message.extra.get(_EXTRA, [])
+    kept: list[Part] = kept_of(message, _EXTRA, model)
     if kept and sum("call" in part for part in kept) == len(calls):
         return [_restored(part, calls) for part in kept]
-    if calls and _EXTRA not in message.extra:
+    if calls and not kept:
         calls[0] = {**calls[0], "thought_signature": _FOREIGN}
     return [*([{"text": message.text}] if message.text.strip() else []), *calls]
 
@@ -108,7 +108,7 @@ def _is_blocked(piece: dict[str, Any]) -> bool:
     return bool(piece.get("prompt_feedback", {}).get("block_reason"))
 
 
-def reply_of(pieces: list[dict[str, Any]], lowered: Lowered) -> Reply:
+def reply_of(pieces: list[dict[str, Any]], lowered: Lowered, model: str) -> Reply:
     """Return the answer that came in one piece or in many."""
     calls: list[ToolCall] = []
     kept: list[Part] = []
@@ -123,7 +123,9 @@ def reply_of(pieces: list[dict[str, Any]], lowered: Lowered) -> Reply:
     said = [part for part in kept if not part.get("thought")]
     thought = [part for part in kept if part.get("thought")]
     finish, usage = _finish(pieces, calls), _usage(pieces)
-    return Reply(_text(said), tuple(calls), finish, usage, _text(thought), {_EXTRA: kept})
+    # Plain words are told again from the message itself; calls say whose they are.
+    extra = keep(_EXTRA, model, kept) if any(part.keys() - {"text"} for part in kept) else {}
+    return Reply(_text(said), tuple(calls), finish, usage, _text(thought), extra)
 
 
 def _text(parts: Iterable[Part]) -> str:

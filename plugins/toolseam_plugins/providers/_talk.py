@@ -42,18 +42,29 @@ def fault_of(status: int) -> ProviderFault:
     )
 
 
+def keep(kind: str, model: str, items: list[dict[str, Any]]) -> dict[str, Any]:
+    """Return the `extra` of an answer: what its model wants back, and no other model can open."""
+    return {kind: {"model": model, "items": items}}
+
+
+def kept_of(message: AssistantMessage, kind: str, model: str) -> list[dict[str, Any]]:
+    """Return what `keep` was given, if it was the same model's."""
+    held: dict[str, Any] = message.extra.get(kind, {})
+    items: list[dict[str, Any]] = held.get("items", [])
+    return items if held.get("model") == model else []
+
+
 def object_of(call: ToolCall) -> dict[str, Any]:
-    """Return a call's arguments as an object; `{}` for a text that is none.
+    """Return a call's arguments as an object; `{}` for what is no strict JSON of one.
 
     The call's answer tells the model what was wrong with its text; servers that read the
     conversation themselves refuse all of it for one such text.
     """
     given = call.arguments
-    if isinstance(given, Mapping):
-        return dict(given)
     try:
-        found: object = json.loads(given or "{}")
-    except (ValueError, RecursionError):
+        found: object = dict(given) if isinstance(given, Mapping) else json.loads(given or "{}")
+        json.dumps(found, allow_nan=False)
+    except (ValueError, TypeError, RecursionError):
         return {}
     return cast("dict[str, Any]", found) if isinstance(found, dict) else {}
 
