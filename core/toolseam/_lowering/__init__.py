@@ -10,6 +10,7 @@ import weakref
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, cast, final
 
+import attrs
 import orjson
 
 from toolseam._errors import publish
@@ -31,8 +32,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from toolseam._spec import ToolSpec
-
-    _Known = weakref.WeakKeyDictionary[ToolSpec, tuple[str, bytes | str]]
 
 DESCRIPTION = 1_024
 """Characters of a description at OpenAI."""
@@ -62,23 +61,33 @@ _NAMES = {
 }
 
 
+@attrs.frozen
+class _Told:
+    """One tool as it is told: JSON, or why it is left out; and why it is not strict."""
+
+    name: str
+    text: bytes = b""
+    left_out: str = ""
+    unstrict: str = ""
+
+
 @final
 class Lowered:
     """The tools of one request in one dialect, and their names both ways; immutable.
 
-    `left_out` says of each tool that the provider would refuse, and all others with it, why.
+    `left_out` says why of each tool that the provider would refuse, and all others with it;
+    `unstrict` of each that goes out without OpenAI's strict mode.
     """
 
-    __slots__ = ("_exposed", "_names", "_rule", "_text", "left_out")
+    __slots__ = ("_exposed", "_names", "_rule", "_text", "left_out", "unstrict")
 
-    def __init__(
-        self, names: Mapping[str, str], text: bytes, left_out: Mapping[str, str], rule: NameRule
-    ) -> None:
+    def __init__(self, names: Mapping[str, str], told: Mapping[str, _Told], rule: NameRule) -> None:
         self._exposed = dict(names)
         self._names = {exposed: name for name, exposed in names.items()}
-        self._text = text
+        self._text = b"[" + b",".join(each.text for each in told.values() if each.text) + b"]"
         self._rule = rule
-        self.left_out = dict(left_out)
+        self.left_out = {name: each.left_out for name, each in told.items() if each.left_out}
+        self.unstrict = {name: each.unstrict for name, each in told.items() if each.unstrict}
 
     @property
     def tools(self) -> list[dict[str, Any]]:
@@ -121,7 +130,7 @@ class Lowering:
         self.dialect = Dialect(dialect)
         self._strict = strict
         # A specification is immutable and compared by identity, so it stands for its digest.
-        self._known: _Known = weakref.WeakKeyDictionary()
+        self._known: weakref.WeakKeyDictionary[ToolSpec, _Told] = weakref.WeakKeyDictionary()
         self._last: tuple[tuple[ToolSpec, ...], Lowered] | None = None
 
     def __call__(self, specs: Iterable[ToolSpec]) -> Lowered:
@@ -131,50 +140,35 @@ class Lowering:
         if last is not None and last[0] == given:
             return last[1]
         names = exposed_names((spec.name for spec in given), self.dialect.names)
-        told: list[bytes] = []
-        left_out: dict[str, str] = {}
-        for spec in given:
-            found = self._lowered(spec, names[spec.name])
-            if isinstance(found, str):
-                left_out[spec.name] = found
-            else:
-                told.append(found)
-        lowered = Lowered(names, b"[" + b",".join(told) + b"]", left_out, self.dialect.names)
+        told = {spec.name: self._told(spec, names[spec.name]) for spec in given}
+        lowered = Lowered(names, told, self.dialect.names)
         self._last = given, lowered
         return lowered
 
-    def _lowered(self, spec: ToolSpec, name: str) -> bytes | str:
-        """Return one tool as JSON, or why it is left out."""
+    def _told(self, spec: ToolSpec, name: str) -> _Told:
         known = self._known.get(spec)
-        if known is None or known[0] != name:
-            known = name, self._lower(spec, name)
-            self._known[spec] = known
-            if isinstance(known[1], str):
-                LOGGER.warning("%s is not told to %s: %s", spec.name, self.dialect, known[1])
-        return known[1]
+        if known is None or known.name != name:
+            known = self._known[spec] = self._lower(spec, name)
+            if known.left_out:
+                LOGGER.warning("%s is not told to %s: %s", spec.name, self.dialect, known.left_out)
+        return known
 
-    def _lower(self, spec: ToolSpec, name: str) -> bytes | str:
+    def _lower(self, spec: ToolSpec, name: str) -> _Told:
         dialect, schema = self.dialect, spec.schema
         refused = refusal_of(schema, dialect.value)
         if refused is not None:
-            return refused
+            return _Told(name, left_out=refused)
         if dialect is Dialect.OPENAI or dialect is Dialect.OPENAI_RESPONSES:
-            return orjson.dumps(self._openai(spec, name, schema))
+            return self._openai(spec, name, schema)
         told: dict[str, Any] = {"name": name, "description": spec.description}
         if dialect is Dialect.ANTHROPIC:
             told["input_schema"] = whole_form(schema, WIDENED[dialect.value])
         else:
             told["inputSchema" if dialect is Dialect.MCP else "parameters_json_schema"] = schema
-        return orjson.dumps(told)
+        return _Told(name, orjson.dumps(told))
 
-    def _openai(self, spec: ToolSpec, name: str, schema: dict[str, Any]) -> dict[str, Any]:
-        form = None
-        if self._strict:
-            try:
-                form = strict_form(schema)
-            except Unstrict:
-                form = None
-        strict = form is not None
+    def _openai(self, spec: ToolSpec, name: str, schema: dict[str, Any]) -> _Told:
+        form, unstrict = self._strict_form(schema)
         text = spec.description
         told: dict[str, Any] = {
             "name": name,
@@ -183,10 +177,19 @@ class Lowering:
         }
         if self.dialect is Dialect.OPENAI_RESPONSES:
             # Said outright: unsaid, the API makes every schema strict in its own way.
-            return {"type": "function", **told, "strict": strict}
-        if strict:
-            told["strict"] = True
-        return {"type": "function", "function": told}
+            whole = {"type": "function", **told, "strict": form is not None}
+        else:
+            strict = {} if form is None else {"strict": True}
+            whole = {"type": "function", "function": {**told, **strict}}
+        return _Told(name, orjson.dumps(whole), unstrict=unstrict)
+
+    def _strict_form(self, schema: dict[str, Any]) -> tuple[dict[str, Any] | None, str]:
+        if not self._strict:
+            return None, "strict mode is off"
+        try:
+            return strict_form(schema), ""
+        except Unstrict as reason:
+            return None, str(reason)
 
 
 publish(globals(), "Dialect", "Lowered", "Lowering")

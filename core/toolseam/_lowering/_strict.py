@@ -38,7 +38,7 @@ _KEPT = frozenset(
 )
 _UNTOLD = frozenset(
     {
-        *("allOf", "not", "if", "then", "else", "dependentSchemas", "dependentRequired"),
+        *("allOf", "not", "if", "dependentSchemas", "dependentRequired"),
         *("patternProperties", "unevaluatedProperties", "unevaluatedItems", "prefixItems"),
     }
 )

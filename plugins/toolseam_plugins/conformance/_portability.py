@@ -2,6 +2,9 @@
 
 Adapters lower a schema to what their provider takes, and the seam checks every call against the
 tool's own schema. So a finding is about what the model is told, never about what is let through.
+Ours save what they can of what is refused: a choice at the top is told beside each other, and only
+a tool that cannot be told at all is left out. For Google they send the whole schema, by the API's
+own field for it; what is said here of Google is of the classic form, which others send.
 """
 
 from __future__ import annotations
@@ -12,6 +15,8 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 
 import attrs
 
+from toolseam import ToolseamError, ToolSpec
+from toolseam.providers import Dialect, Lowering
 from toolseam_plugins.conformance._fold import as_list
 
 if TYPE_CHECKING:
@@ -66,17 +71,22 @@ class _Rule(NamedTuple):
 
 
 class _Place(NamedTuple):
-    """A schema, where it stands, and how deep in objects and arrays."""
+    """A schema, where it stands, and how deep in objects and arrays.
+
+    `aside` means inside of a keyword that strict mode is not told.
+    """
 
     rules: dict[str, Any]
     path: str
     depth: int
+    aside: bool
 
 
 _Named = tuple[str, _Rule]
 
 _UNSTRICT = "is not strict, so the tool goes out without strict mode"
 _PLAIN = "write one schema without it"
+_PLAINER = "write plain keys outside of choices, and let null be the default of what may be null"
 _DESCRIBE = "say it in the description; the seam checks it all the same"
 _COMBINED = "write one object with optional properties, and refuse a wrong mixture in execute"
 _MAP = "write a list of objects with a key and a value, both named"
@@ -125,15 +135,15 @@ _NAMES: Final = {
     "openai": (re.compile(r"[A-Za-z0-9_-]{1,64}"), "letters, digits, _ and -, at most 64"),
     "anthropic": (re.compile(r"[A-Za-z0-9_-]{1,128}"), "letters, digits, _ and -, at most 128"),
     "google": (
-        re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{0,63}"),
-        "a letter or _ first, then letters, digits, _ . and -, at most 64",
+        re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,63}"),
+        "a letter or _ first, then letters, digits, _ and -, at most 64",
     ),
     "mcp": (re.compile(r"[A-Za-z0-9_.-]{1,128}"), "letters, digits, _ . and -, at most 128"),
 }
 _PROPERTY = re.compile(r"[A-Za-z0-9_.-]{1,64}")
 _DESCRIPTION = 1_024
 _STRICT_DEPTH = 10
-_STRICT_CHOICES = 1_000
+_OWN_SYNTAX = re.compile(r"\(\?(?!:)|\[\[|\[:|&&|--|~~|\\[^dDwWsSbBnrtfv0.\\/\-+*?()\[\]{}^$|]")
 
 
 def lint(
@@ -163,6 +173,8 @@ def lint(
                 _finding(provider, keyword, place.path, rule)
                 for keyword, rule in PROVIDERS[provider](place, root)
             ]
+    if not any(each.provider == "openai-strict" and each.why == _UNSTRICT for each in found):
+        found += _otherwise_unstrict(schema)
     if len(description) > _DESCRIPTION:
         rule = _Rule(
             Severity.REFUSED, f"more than {_DESCRIPTION:,} characters", "say it more briefly"
@@ -172,6 +184,19 @@ def lint(
         rule = _Rule(Severity.LOSSY, "structured content is an object", "promise an object")
         found.append(_finding("mcp", "type", "output_schema", rule))
     return tuple(found)
+
+
+def _otherwise_unstrict(schema: Mapping[str, Any]) -> list[Finding]:
+    """Return why our lowering finds no strict form, where no keyword alone forbids one."""
+    try:
+        spec = ToolSpec(name="x", description="x", effect="read_only", parameters=dict(schema))
+    except ToolseamError:
+        return []  # it is no tool's schema
+    reasons = Lowering(Dialect.OPENAI)([spec]).unstrict.values()
+    return [
+        Finding("openai-strict", "strict", "$", Severity.LOSSY, f"{why}: {_UNSTRICT}", _PLAINER)
+        for why in reasons
+    ]
 
 
 def _finding(provider: str, keyword: str, path: str, rule: _Rule) -> Finding:
@@ -196,6 +221,8 @@ def _openai(place: _Place, root: dict[str, Any]) -> Iterator[_Named]:
 def _openai_strict(place: _Place, root: dict[str, Any]) -> Iterator[_Named]:
     rules, types = place.rules, _types(place.rules)
     yield from _openai(place, root)
+    if place.aside:
+        return
     yield from ((key, _STRICT[key]) for key in rules if key in _STRICT)
     if _is_open(rules):
         yield "additionalProperties", _Rule(Severity.LOSSY, _UNSTRICT, _MAP)
@@ -209,8 +236,12 @@ def _openai_strict(place: _Place, root: dict[str, Any]) -> Iterator[_Named]:
     if "$ref" in rules and len(rules) > 1:
         why = "a reference stands alone, so the rest of it is dropped or inlined"
         yield "$ref", _Rule(Severity.LOWERED, why, "nothing")
-    if len(rules.get("enum", [])) > _STRICT_CHOICES:
-        yield "enum", _Rule(Severity.LOSSY, _UNSTRICT, "take text, and refuse others in execute")
+    if _OWN_SYNTAX.search(rules.get("pattern", "")):
+        why = "is of one engine's syntax, and left out in strict mode"
+        yield (
+            "pattern",
+            _Rule(Severity.LOSSY, why, "write it without classes and groups of its own"),
+        )
     if place.depth == _STRICT_DEPTH + 1:
         yield "properties", _Rule(Severity.LOSSY, _UNSTRICT, "put less into one another")
 
@@ -299,27 +330,28 @@ _ONE = ("items", "contains", "propertyNames", "not", "if", "then", "else", "addi
 _MANY = ("prefixItems", "anyOf", "oneOf", "allOf")
 _NAMED = ("properties", "patternProperties", "dependentSchemas", "$defs")
 _DEEPER = ("items", "prefixItems", "properties", "additionalProperties", "patternProperties")
+_ASIDE = ("contains", "propertyNames", "then", "else")
 
 
-def _places(node: object, path: str, depth: int) -> Iterator[_Place]:
+def _places(node: object, path: str, depth: int, *, aside: bool = False) -> Iterator[_Place]:
     """Give every schema inside a schema, itself first."""
     if not isinstance(node, dict):
         return
     rules = cast("dict[str, Any]", node)
-    yield _Place(rules, path, depth)
+    yield _Place(rules, path, depth, aside)
     for keyword in (*_ONE, *_MANY, *_NAMED):
         if keyword not in rules:
             continue
         inner: Any = rules[keyword]
-        deeper = depth + (keyword in _DEEPER)
+        deeper, beside = depth + (keyword in _DEEPER), aside or keyword in _ASIDE
         if keyword in _ONE:
-            yield from _places(inner, f"{path}.{keyword}", deeper)
+            parts = [("", inner)]
         elif keyword in _MANY:
-            for place, each in enumerate(inner):
-                yield from _places(each, f"{path}.{keyword}[{place}]", deeper)
+            parts = [(f"[{place}]", each) for place, each in enumerate(inner)]
         else:
-            for name, each in inner.items():
-                yield from _places(each, f"{path}.{keyword}.{name}", deeper)
+            parts = [(f".{name}", each) for name, each in inner.items()]
+        for end, each in parts:
+            yield from _places(each, f"{path}.{keyword}{end}", deeper, aside=beside)
 
 
 def _types(rules: dict[str, Any]) -> list[str]:

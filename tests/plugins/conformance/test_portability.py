@@ -136,7 +136,7 @@ def test_anthropic_is_particular_about_property_names() -> None:
     ("name", "refusing"),
     [
         ("get_tree", set()),
-        ("stock.list", {"openai", "anthropic"}),
+        ("stock.list", {"openai", "anthropic", "google"}),
         ("stock/list", {"openai", "anthropic", "google", "mcp"}),
         ("2fa_status", {"google"}),
         ("größe_lesen", {"openai", "anthropic", "google", "mcp"}),
