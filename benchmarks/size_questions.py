@@ -19,6 +19,7 @@ _GROUPS: dict[str, dict[str, dict[str, Any]]] = {
         "validate_schema": {},
         "get_record_tree": {"table": "page", "depth": 5},
         "read_file_meta": {"file": "99/file99999.txt"},
+        "resolve_url": {"url": "/part1999/7"},
     },
     "configuration": {
         "get_config": {"file": "config.toml"},
@@ -29,7 +30,7 @@ _GROUPS: dict[str, dict[str, dict[str, Any]]] = {
     },
     "code": {
         "get_last_exception": {},
-        "read_source": {"path": "src/p0/m0.py"},
+        "read_source": {"path": "p0/m0.py"},
         "search_code": {"pattern": "no such words anywhere"},
     },
     "files": {
@@ -40,13 +41,14 @@ _GROUPS: dict[str, dict[str, dict[str, Any]]] = {
         "get_file_references": {"file": "99/file99999.txt"},
     },
     "system": {
-        "fetch_logs": {"level": "ERROR"},
+        "fetch_logs": {"level": "error"},
         "list_deprecations": {},
         "get_env": {},
         "get_env_raw": {},
         "get_python_info": {},
         "get_python_info_raw": {},
         "get_system_status": {},
+        "list_middlewares": {},
         "list_packages": {},
         "list_scheduled_tasks": {},
     },
@@ -55,6 +57,10 @@ _GROUPS: dict[str, dict[str, dict[str, Any]]] = {
         "list_users_raw": {},
         "list_groups": {},
     },
+    "rag": {
+        "rag_query": {"question": "where is the harbour"},
+        "rag_fetch_source": {"source_id": "page.body:5"},
+    },
 }
 
 QUESTIONS: dict[str, tuple[str, dict[str, Any]]] = {
@@ -62,4 +68,4 @@ QUESTIONS: dict[str, tuple[str, dict[str, Any]]] = {
     for group, tools in _GROUPS.items()
     for tool, arguments in tools.items()
 }
-"""Tool to module and arguments; no index, web application or write is here."""
+"""Tool to module and arguments: all but those that write, and the one that asks the network."""

@@ -1,5 +1,7 @@
 """Each builtin on real sizes: 5 million rows, 100,000 files, 2 GB of logs, 50,000 sources.
 
+The index is of as many texts as it takes, 200,000, and the web application has 2,000 routes.
+
 Every tool answers in a process of its own: how long its first call took, the memory at its peak,
 and what it said about the budget that stopped it, if one did.
 """
@@ -82,6 +84,22 @@ def price_of(event: int, discount: float = 0.0) -> int:
     LOG.info("asked for %s", event)
     return int(event * 100 * (1 - discount))
 '''
+_APP = """\
+def view(*given):
+    return None
+
+
+class Layer:
+    def __init__(self, app):
+        self.app = app
+
+    def __call__(self, *given):
+        return self.app(*given)
+
+
+app = Layer(Layer(view))
+routes = [(f"/part{number}/([0-9]+)", view) for number in range(2_000)]
+"""
 _TRACEBACK = """\
 2026-03-16 09:05:13,509 ERROR museum: request failed
 Traceback (most recent call last):
@@ -94,7 +112,7 @@ import json, resource, sys, time
 from importlib import import_module
 from toolseam import Actor
 from toolseam.testing import harness
-from toolseam_builtin.workspace import AccountSettings, TableSettings, Workspace
+from toolseam_builtin.workspace import AccountSettings, IndexSettings, TableSettings, Workspace
 
 folder, module, arguments = sys.argv[1], sys.argv[2], json.loads(sys.argv[3])
 tables = {
@@ -105,8 +123,14 @@ workspace = Workspace(
     folder=folder, database="big.sqlite", source_root="src", logs=("logs/app.log*",),
     storages={"media": "media"}, tables=tables, trusted=True,
     accounts=AccountSettings(users="member", groups="team"),
+    index=IndexSettings(columns=("page.body",)), web_app="app:app", web_routes="app:routes",
     config_files=("config.toml",), settings_layers=("config.toml",), templates=("templates",),
 )
+if module == "index":
+    from toolseam_builtin._index import build_index
+
+    build_index(workspace)
+    sys.exit()
 with harness(import_module(module), settings=workspace) as double:
     start = time.perf_counter()
     result = double.call(arguments)
@@ -132,6 +156,7 @@ def measure(effort: Effort) -> Iterator[Measured]:
     share = 1.0 if effort.rounds >= _FULL_ROUNDS else 0.01
     with tempfile.TemporaryDirectory(prefix="toolseam-sizes-") as place:
         inputs = make_inputs(Path(place), share)
+        make_index(inputs)
         most, heaviest = 0.0, ""
         for tool, (module, arguments) in QUESTIONS.items():
             said = ask(inputs, module, arguments)
@@ -143,13 +168,22 @@ def measure(effort: Effort) -> Iterator[Measured]:
 
 def ask(inputs: Inputs, module: str, arguments: dict[str, Any]) -> dict[str, Any]:
     """Call one tool in a fresh process; its error text is the failure's if it breaks."""
+    found: dict[str, Any] = json.loads(_run(inputs, module, arguments))
+    return found
+
+
+def make_index(inputs: Inputs) -> None:
+    """Build the full-text index, which is kept in the state folder."""
+    _run(inputs, "index", {})
+
+
+def _run(inputs: Inputs, module: str, arguments: dict[str, Any]) -> str:
     words = [sys.executable, "-c", _CHILD, str(inputs.folder), module, json.dumps(arguments)]
     environ = os.environ | {"XDG_STATE_HOME": str(inputs.state)}
     done = subprocess.run(words, cwd=ROOT, env=environ, capture_output=True, text=True, check=False)
     if done.returncode:
         raise RuntimeError(f"{module}: {done.stderr.splitlines()[-1]}")
-    found: dict[str, Any] = json.loads(done.stdout)
-    return found
+    return done.stdout
 
 
 def _beside(said: dict[str, Any]) -> str:
@@ -169,6 +203,7 @@ def make_inputs(place: Path, share: float) -> Inputs:
     _sources(folder / "src", int(_SOURCES * share))
     _logs(folder / "logs", int(_LOG_BYTES * share))
     (folder / "config.toml").write_text('[cache]\nseconds = 5\n[mail]\npassword = "made-up"\n')
+    (folder / "app.py").write_text(_APP)
     (folder / "templates").mkdir()
     (folder / "templates" / "page.html").write_text("{{ page }}\n")
     return Inputs(folder, place / "state")
