@@ -10,7 +10,7 @@ _SPANS = ((86_400, "d"), (3_600, "h"), (60, "min"), (1, "s"))
 def size_text(size: float) -> str:
     """Return a number of bytes in decimal units and one digit behind the point."""
     if size < _STEP:
-        return f"{int(size)} bytes"
+        return f"{int(size)} byte{'' if int(size) == 1 else 's'}"
     step = 1
     while round(size / _STEP**step, 1) >= _STEP and step < len(_UNITS):
         step += 1

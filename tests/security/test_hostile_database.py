@@ -300,7 +300,7 @@ def test_what_never_ends_is_given_up(hostile: Workspace) -> None:
 
     endless, bomb = (double.call({"table": name}, timeout=DEADLINE) for name in ("endless", "bomb"))
 
-    assert "stopped after" in endless.content
+    assert "stopped at the time limit" in endless.content
     assert bomb.failure is not None
     assert bomb.failure.code == "unavailable"
 
@@ -469,7 +469,7 @@ def test_a_privileged_role_is_refused(postgres: Postgres) -> None:
 
 
 def test_postgres_is_given_up_at_the_deadline(postgres: Postgres) -> None:
-    """A view that the operator allows but that never ends is a time-out."""
+    """A view that the operator allows but that never ends is left before the deadline."""
     name = postgres.database(
         ROLE,
         "create view endless as with recursive r(x) as (select 1 union all select x + 1 from r)"
@@ -484,6 +484,6 @@ def test_postgres_is_given_up_at_the_deadline(postgres: Postgres) -> None:
     started = time.monotonic()
     result = harness(read_records, settings=workspace).call({"table": "endless"}, timeout=1.0)
 
-    assert result.failure is not None
-    assert result.failure.code == "timeout"
-    assert time.monotonic() - started < 2.0
+    assert time.monotonic() - started < 1.0
+    assert "none shown" in result.content
+    assert "stopped at the time limit" in result.content

@@ -111,10 +111,10 @@ def read_until(
     return rows, complete
 
 
-def stopped(title: str, seconds: float) -> str:
+def stopped(title: str) -> str:
     """Return the warning about an answer that is a beginning, for want of time."""
     return (
-        f"reading {title} was stopped after {seconds:g} seconds, so there may be more;"
+        f"reading {title} was stopped at the time limit, so there may be more;"
         " filter by a column that has an index"
     )
 

@@ -52,18 +52,18 @@ def too_late() -> ToolError:
     return ToolError("The database did not answer within the deadline.", ErrorCode.TIMEOUT)
 
 
-def over_budget(title: str, seconds: float) -> ToolError:
+def over_budget(title: str) -> ToolError:
     """Return the refusal where reading takes longer than one call may take."""
     return ToolError(
-        f"Reading {title} took longer than {seconds:g} seconds, which is all that one call takes;"
-        " ask for less of it, or by a column that has an index.",
+        f"Reading {title} was stopped at the time limit; ask for less of it, or by a column that"
+        " has an index.",
         ErrorCode.TIMEOUT,
     )
 
 
 @attrs.define
 class Deadline:
-    """A moment on the monotonic clock; `narrow` holds a nearer one for a part of the work."""
+    """A moment on the monotonic clock; `within` holds a nearer one for a part of the work."""
 
     at: float
     near: float | None = None
@@ -83,8 +83,11 @@ class Deadline:
 
     @contextmanager
     def within(self, seconds: float) -> Generator[None]:
-        """Hold a part of the work to so many seconds."""
-        self.near = time.monotonic() + seconds
+        """Hold a part of the work to so many seconds, or to half of what is left, if that is less.
+
+        The other half is for saying what was found.
+        """
+        self.near = time.monotonic() + min(seconds, self.left() / 2)
         try:
             yield
         finally:

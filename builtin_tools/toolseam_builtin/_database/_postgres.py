@@ -182,7 +182,7 @@ class PostgresDatabase:
             found.extend(self._fetch(statement, *values))
 
         if not self._within(query.table, READ_SECONDS, read):
-            raise over_budget(query.table.title, READ_SECONDS)
+            raise over_budget(query.table.title)
         return [read_row(row, kinds) for row in found]
 
     def scan(self, query: Query, take: Callable[[tuple[Cell, ...]], bool], seconds: float) -> bool:

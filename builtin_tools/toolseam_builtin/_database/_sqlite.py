@@ -154,7 +154,7 @@ class SqliteDatabase:
             return True
 
         if not self.scan(query, take, READ_SECONDS):
-            raise over_budget(query.table.title, READ_SECONDS)
+            raise over_budget(query.table.title)
         return found
 
     def scan(self, query: Query, take: Callable[[tuple[Cell, ...]], bool], seconds: float) -> bool:

@@ -5,6 +5,7 @@ Tools know nothing below it, and import it when they run.
 
 from __future__ import annotations
 
+from toolseam_builtin._amounts import size_text
 from toolseam_builtin._storages._columns import (
     FileColumns,
     FileRow,
@@ -23,7 +24,7 @@ from toolseam_builtin._storages._facts import (
 from toolseam_builtin._storages._images import Image, read_image
 from toolseam_builtin._storages._missing import Comparison, Missing, MissingFile
 from toolseam_builtin._storages._model import Clock, Storage, no_file
-from toolseam_builtin._storages._names import human_size, mime_type, moment, shown_name
+from toolseam_builtin._storages._names import mime_type, moment, shown_name
 from toolseam_builtin._storages._open import Storages, open_storages
 from toolseam_builtin._storages._places import State, states
 from toolseam_builtin._storages._pointing import Pointer, Pointers, Pointing
@@ -63,7 +64,6 @@ __all__ = [
     "file_columns",
     "file_tables",
     "find_target",
-    "human_size",
     "look_into",
     "mime_type",
     "moment",
@@ -74,6 +74,7 @@ __all__ = [
     "read_facts",
     "read_image",
     "shown_name",
+    "size_text",
     "spellings",
     "split",
     "states",

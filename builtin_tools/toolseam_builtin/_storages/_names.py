@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
 NAME_CHARACTERS = 300
 
-_STEP = 1024
 _TYPES = {
     ".avif": "image/avif",
     ".gz": "application/gzip",
@@ -57,18 +56,6 @@ def mime_type(name: str) -> str:
         return known
     found, encoding = _library().guess_type(f"x{ending}", strict=False)
     return "application/octet-stream" if found is None or encoding else found
-
-
-def human_size(size: int) -> str:
-    """Return a size in bytes as people read it, with one digit after the point from KiB on."""
-    if size < _STEP:
-        return f"{size} B"
-    value = float(size)
-    for unit in ("KiB", "MiB", "GiB"):
-        value /= _STEP
-        if round(value, 1) < _STEP:
-            return f"{value:.1f} {unit}"
-    return f"{value / _STEP:,.1f} TiB"
 
 
 def moment(seconds: float) -> str:

@@ -91,7 +91,8 @@ class Storages:
                 failure = failure or refusal
                 continue
             if look.is_folder:
-                message = f"{storage.name}:{one_line(excerpt(look.name, 200))} is a folder."
+                name = "/" if look.name == "." else one_line(excerpt(look.name, 200))
+                message = f"{storage.name}:{name} is a folder."
                 raise ToolError(message, ErrorCode.INVALID_ARGUMENTS)
             return storage, look
         raise failure or next(iter(self.faults.values()), no_file(file))

@@ -124,7 +124,7 @@ def compose(accounts: Accounts, wanted: Wanted, what: str) -> Answer:
     lines = [_heading(accounts, wanted, what, count), *page.lines]
     if not accounts.whole:
         lines.append(
-            f"The filter was stopped after {SECONDS:g} seconds, so there may be more {what}; a"
+            f"The filter was stopped at the time limit, so there may be more {what}; a"
             " longer text, or `offset` without a filter, reaches them."
         )
     further = None

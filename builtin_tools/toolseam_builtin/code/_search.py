@@ -26,6 +26,7 @@ _UNCLEAR = re.compile(r"\||\(\?|\\[^\WwWdDsSbB]|\[\^?\]|\[[^\]]*\[")
 _TOKEN = re.compile(r"\\.|\[(?:[^\]\\]|\\.)+\]|\{[^}]*\}|.", re.DOTALL)
 _SIGNS = frozenset(".^$?*+{}[]\\")
 _WIDE = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+_TIME = "the time limit"
 _EXPRESSION_BYTES = 8 << 20
 """Memory for one compiled expression; the engine stays linear when it does not suffice."""
 
@@ -39,13 +40,17 @@ class Budget:
     files: int = 200_000
     size: int = 2_000_000_000
 
+    def over(self) -> bool:
+        """Tell whether the time is used up."""
+        return time.monotonic() >= self.end or self.cancelled()
+
     def spent(self, files: int, size: int) -> str | None:
         """Name the part of the budget that is used up."""
         if files >= self.files:
             return f"{self.files:,} files"
         if size >= self.size:
             return f"{self.size:,} bytes"
-        return "the time limit" if time.monotonic() >= self.end or self.cancelled() else None
+        return _TIME if self.over() else None
 
 
 @attrs.frozen
@@ -178,7 +183,9 @@ def search(guard: PathGuard, start: str, find: Finder, budget: Budget, keep: int
     found = Found()
     with closing(read_tree(guard, start, leave_out=PASSED_OVER)) as files:
         for file in files:
-            found.stopped = budget.spent(found.files + found.passed_over, found.size)
+            found.stopped = found.stopped or budget.spent(
+                found.files + found.passed_over, found.size
+            )
             if found.stopped:
                 break
             if file is None or not is_text(file.data):
@@ -188,13 +195,15 @@ def search(guard: PathGuard, start: str, find: Finder, budget: Budget, keep: int
             found.size += file.size
             found.cut += not file.complete
             if find.may_match(file):
-                _search_file(file, find, found, keep)
+                _search_file(file, find, found, keep, budget)
     return found
 
 
-def _search_file(file: FileRead, find: Finder, found: Found, keep: int) -> None:
+def _search_file(file: FileRead, find: Finder, found: Found, keep: int, budget: Budget) -> None:
     """Add the matching lines of one file, as they may be shown."""
-    source = source_of(file)
+    source = source_of(file, budget.over)
+    if source is not None and source.stopped:
+        found.stopped = _TIME
     before = found.total
     for number, line in enumerate(source.lines if source is not None else (), 1):
         place = find.place(line)

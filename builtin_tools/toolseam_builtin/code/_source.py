@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import codecs
 import re
+from typing import TYPE_CHECKING
 
 import attrs
 
 from toolseam.guards import FileRead, PathGuard, mask_source
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 _MARKS = (
     (codecs.BOM_UTF8, "utf-8"),
@@ -38,7 +42,8 @@ class Source:
     """One text file.
 
     `lines` are masked, and only whole ones where the file was too large to be read to its end;
-    `size` is the whole file's in bytes, `exact` whether each byte could be decoded.
+    `size` is the whole file's in bytes, `exact` whether each byte could be decoded, `stopped`
+    whether lines are missing because masking them was.
     """
 
     name: str
@@ -46,6 +51,7 @@ class Source:
     size: int
     complete: bool
     exact: bool
+    stopped: bool = False
 
     @property
     def language(self) -> str:
@@ -61,18 +67,24 @@ def read_lines(guard: PathGuard, name: str) -> Source | None:
     return source_of(guard.read(name))
 
 
-def source_of(file: FileRead) -> Source | None:
-    """Give a file that was read as it may be shown, or None if it is not text."""
+def source_of(file: FileRead, stop: Callable[[], bool] | None = None) -> Source | None:
+    """Give a file that was read as it may be shown, or None if it is not text.
+
+    Args:
+        file: what was read.
+        stop: as `mask_source` asks it.
+    """
     decoded = decode(file.data)
     if decoded is None:
         return None
     text, exact = decoded
     if "\r" in text:
         text = _LINE_END.sub("\n", text)
-    lines = mask_source(text).split("\n")
+    lines = mask_source(text, stop).split("\n")
+    stopped = len(lines) <= text.count("\n")
     if not file.complete or not lines[-1]:
         lines.pop()
-    return Source(file.name, tuple(lines), file.size, file.complete, exact)
+    return Source(file.name, tuple(lines), file.size, file.complete, exact, stopped)
 
 
 def is_text(data: bytes) -> bool:

@@ -50,7 +50,7 @@ def read_groups(database: db.Database, query: db.Query, name: str, budget: db.De
     wanted = attrs.evolve(query, columns=(name,), limit=_READ + 1, characters=_CHARACTERS)
     rows = database.groups(wanted, budget.left())
     if rows is None:
-        raise db.over_budget(query.table.title, SECONDS)
+        raise db.over_budget(query.table.title)
     found: dict[tuple[str, type], Group] = {}
     for cell, count in rows[:_READ]:
         shown = db.show(cell, column)

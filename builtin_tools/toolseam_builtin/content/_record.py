@@ -164,9 +164,9 @@ def read_children(database: db.Database, workspace: Workspace, record: Record) -
         left -= len(group.found)
         groups.append(group)
         if not complete:
-            warnings.append(db.stopped(group.title, _TURN_SECONDS))
+            warnings.append(db.stopped(group.title))
     if late:
-        warnings.append(f"not read, since {_SECONDS:g} seconds had passed: {db.listed(late)}")
+        warnings.append(f"not read, since the time limit was reached: {db.listed(late)}")
     return Children(tuple(groups), tuple(warnings))
 
 

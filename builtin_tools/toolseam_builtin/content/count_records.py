@@ -66,7 +66,7 @@ def execute(arguments: Arguments, context: ToolContext) -> ToolResult:
         whole = None if groups is None else groups.whole
         total = database.count(query, budget.left()) if whole is None else whole
     if total is None:
-        raise db.over_budget(table.title, SECONDS)
+        raise db.over_budget(table.title)
     answer = compose(query, total, groups)
     return ToolResult.text(
         answer.text, *answer.artifacts, data=answer.data, metadata=answer.metadata

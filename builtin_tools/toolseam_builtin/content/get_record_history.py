@@ -80,7 +80,7 @@ def compose(changes: Changes) -> db.Answer:
         larger = db.larger(count, len(changes.found), _MOST)
         reading = f"read_records of {db.one_line(changes.source)}"
         lines.append(f"Older changes exist. {db.more_with(larger, narrower, reading)}")
-    warnings = [] if changes.complete else [db.stopped(changes.source, db.READ_SECONDS)]
+    warnings = [] if changes.complete else [db.stopped(changes.source)]
     data: dict[str, object] = {
         "table": changes.title,
         "key": changes.key,

@@ -85,7 +85,7 @@ def compose(plan: Plan, found: Found) -> db.Answer:
     )
     warnings = [f"{doubt} ({number} values)" for doubt, number in doubts.items()]
     if not found.complete:
-        warnings.append(db.stopped(table.title, db.READ_SECONDS))
+        warnings.append(db.stopped(table.title))
     following, said = None, ""
     if more:
         following, said = db.next_page(offset + count, _FARTHEST, "a narrower `where`")

@@ -88,8 +88,7 @@ def compose(found: Search, arguments: Arguments) -> db.Answer:
     late = [table.title for table in found.tables if not table.complete]
     if late:
         warnings.append(
-            f"the search was stopped after {found.seconds:g} seconds; not searched to the end:"
-            f" {db.listed(late)}"
+            f"the search was stopped at the time limit; not searched to the end: {db.listed(late)}"
         )
     lines = [
         _heading(found, arguments, count),

@@ -64,7 +64,7 @@ def compose(view: View) -> db.Answer:
     else:
         for name, look in view.looks.items():
             kind = st.mime_type(name)
-            size = "size unknown" if look is None else st.human_size(look.size)
+            size = "size unknown" if look is None else st.size_text(look.size)
             shown = st.shown_name(name)
             text = f"{shown} ({kind}, {size})"
             row = [shown, "file", kind, None if look is None else look.size]

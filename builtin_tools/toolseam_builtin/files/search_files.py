@@ -137,7 +137,7 @@ def _cells(hit: Hit) -> tuple[list[str], list[object]]:
     file = f"{db.one_line(hit.place.storage)}:{name}" if hit.place.storage else name
     kind = st.mime_type(hit.place.name)
     if hit.look is not None:
-        size = st.human_size(hit.look.size)
+        size = st.size_text(hit.look.size)
     else:
         said = {None: "not looked at", ErrorCode.NOT_FOUND: "gone"}
         size = said.get(hit.refusal, "not to be read")

@@ -34,13 +34,14 @@ class Node:
 class Forest:
     """The records that were read, in key order, and how many there are in all.
 
-    Of a large table those below the roots are read, level by level, and nothing is `complete`;
+    Of a `large` table those below the roots are read, level by level, and nothing is `complete`;
     `cut` says that a level was too wide or took too long.
     """
 
     title: str
     total: int | None
     complete: bool
+    large: bool = False
     cut: bool = False
     nodes: dict[str, Node] = attrs.field(factory=dict[str, Node])
     children: dict[str, list[str]] = attrs.field(factory=dict[str, list[str]])
@@ -90,10 +91,15 @@ def read_forest(
     reader = Reader(database, table, target, parent, db.label_column(table, settings.label))
     total = database.count(db.Query(table, reader.names))
     whole = total is not None and total <= _ROWS
-    forest = Forest(table.title, total, complete=whole)
+    forest = Forest(table.title, total, complete=whole, large=not whole)
     if whole:
-        for row in database.rows(db.Query(table, reader.names, limit=_ROWS)):
+        rows, forest.complete = db.read_until(
+            database, db.Query(table, reader.names, limit=_ROWS), seconds
+        )
+        for row in rows:
             reader.add(forest, row)
+        if not forest.complete and (not forest.nodes or root not in {None, *forest.nodes}):
+            raise db.over_budget(forest.title)
     else:
         _read_levels(reader, forest, root, depth, time.monotonic() + seconds)
     return forest
@@ -108,7 +114,7 @@ def _read_levels(
     for _ in range(depth + 1):
         read, keys, whole = _read_level(reader, forest, query, until - time.monotonic())
         if not whole and not forest.nodes:
-            raise db.over_budget(forest.title, SECONDS)
+            raise db.over_budget(forest.title)
         forest.cut |= not whole or read == _LEVEL
         if not keys or not whole:
             return
@@ -170,6 +176,8 @@ def _cycles(forest: Forest) -> list[list[str]]:
 
 
 def warnings_of(forest: Forest) -> list[str]:
+    if not forest.large and not forest.complete:
+        return [f"{db.stopped(forest.title)}; orphans and cycles are not looked for"]
     if not forest.complete:
         cut = (
             f"; more than {_LEVEL:,} records lie on one level, or reading them took too long:"

@@ -152,7 +152,7 @@ def _present(shape: Shape, above: Shape | None, path: list[str]) -> str:
 def _heading(title: str, sample: Sample) -> str:
     aside = [f"{count:,} {reason}" for reason, count in sorted(sample.aside.items())]
     left = f"; left aside: {', '.join(aside)}" if aside else ""
-    stopped = ", where the time budget ended" if sample.stopped else ""
+    stopped = ", where the time limit ended it" if sample.stopped else ""
     values = "value" if sample.taken == 1 else "values"
     rows = "row" if sample.rows == 1 else "rows"
     found = f"{sample.taken:,} JSON {values} in the first {sample.rows:,} {rows}{stopped}{left}"

@@ -29,7 +29,7 @@ class Arguments:
 
     table: Annotated[str, Arg("A self-referencing table.", min_length=1, max_length=200)]
     root: Annotated[
-        str | None, Arg("The key to begin with; all roots by default.", max_length=200)
+        str | int | None, Arg("The key to begin with; all roots by default.", max_length=200)
     ] = None
     depth: Annotated[int, Arg("How many levels.", ge=1, le=5)] = 3
 
@@ -55,19 +55,26 @@ def execute(arguments: Arguments, context: ToolContext) -> ToolResult:
     with db.open_database(workspace, context.deadline) as database:
         table = database.table(arguments.table)
         settings = workspace.table_settings(table.name)
-        forest = read_forest(database, table, settings, arguments.root, arguments.depth)
-    answer = compose(forest, arguments)
+        root = None if arguments.root is None else str(arguments.root)
+        forest = read_forest(database, table, settings, root, arguments.depth)
+    answer = compose(forest, root, arguments.depth)
     return ToolResult.text(
         answer.text, *answer.artifacts, data=answer.data, metadata=answer.metadata
     )
 
 
-def compose(forest: Forest, arguments: Arguments) -> db.Answer:
-    """Say the outline as text, tree and data, in one pass."""
+def compose(forest: Forest, root: str | None, levels: int) -> db.Answer:
+    """Say the outline as text, tree and data, in one pass.
+
+    Args:
+        forest: the records.
+        root: the key to begin with; `None` takes all roots.
+        levels: how many of them are shown.
+    """
     from toolseam_builtin.structure._forest import roots_of, warnings_of
 
     page = db.Page()
-    roots = roots_of(forest, arguments.root)
+    roots = roots_of(forest, root)
     pending = [(key, 0) for key in reversed(roots)]
     seen: set[str] = set()
     below = left = 0
@@ -78,7 +85,7 @@ def compose(forest: Forest, arguments: Arguments) -> db.Answer:
         seen.add(key)
         node = forest.nodes[key]
         under = forest.children.get(key, [])
-        open_ends = depth + 1 >= arguments.depth and any(child not in seen for child in under)
+        open_ends = depth + 1 >= levels and any(child not in seen for child in under)
         text = _said(forest, node, len(under) if open_ends else 0)
         full = len(page.cells) >= _NODES
         line = f"{'  ' * depth}- {text}"
@@ -88,10 +95,10 @@ def compose(forest: Forest, arguments: Arguments) -> db.Answer:
             break
         if open_ends:
             below += len(under)
-        elif depth + 1 < arguments.depth:
+        elif depth + 1 < levels:
             pending += [(child, depth + 1) for child in reversed(under)]
     warnings = warnings_of(forest)
-    lines = [_heading(forest, page, arguments), *page.lines]
+    lines = [_heading(forest, page, root), *page.lines]
     if below:
         lines.append(f"{below:,} children lie deeper; `root` or a larger `depth` shows them.")
     if left:
@@ -119,10 +126,10 @@ def _said(forest: Forest, node: Node, below: int) -> str:
     return f"{db.one_line(forest.title)}:{node.key}{label}{gone}{deeper}"
 
 
-def _heading(forest: Forest, page: db.Page, arguments: Arguments) -> str:
+def _heading(forest: Forest, page: db.Page, root: str | None) -> str:
     total = "an uncounted number of" if forest.total is None else f"{forest.total:,}"
-    start = "" if arguments.root is None else f" from {db.one_line(arguments.root)}"
-    above = None if arguments.root is None else forest.nodes[arguments.root].parent
+    start = "" if root is None else f" from {db.one_line(root)}"
+    above = None if root is None else forest.nodes[root].parent
     under = "" if above is None else f", whose parent is {above},"
     depths = ", ".join(sorted({cells[0] for cells in page.cells}))
     levels = f" at depth {depths}" if depths else ""

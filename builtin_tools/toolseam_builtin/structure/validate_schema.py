@@ -119,11 +119,11 @@ def _counts(review: Review) -> Iterator[str]:
 def _warnings(review: Review) -> Iterator[str]:
     left = review.total - review.tables
     if left:
-        yield f"the time budget ended, {left:,} tables were not checked; `table` checks one"
+        yield f"stopped at the time limit: {left:,} tables were not checked; `table` checks one"
     if review.uncounted:
         yield (
             f"{len(review.uncounted):,} references could not be held against the rows, within the"
-            f" time budget or at all: {db.listed(review.uncounted)}"
+            f" time limit or at all: {db.listed(review.uncounted)}"
         )
 
 

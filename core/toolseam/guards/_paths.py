@@ -168,7 +168,7 @@ class PathGuard:
         path = self.resolve(name)
         judged = _look(path, name)
         if stat.S_ISDIR(judged.st_mode):
-            raise ToolError(f"{short(name, 200)} is a folder.", ErrorCode.INVALID_ARGUMENTS)
+            raise ToolError(f"{short(name or '.', 200)} is a folder.", ErrorCode.INVALID_ARGUMENTS)
         look = self._looked(path, judged)
         with os.fdopen(open_judged(path, judged, name), "rb") as file:
             if file.peek(_MAGIC_BYTES).startswith(DATABASE_MAGIC):

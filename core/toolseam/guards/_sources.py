@@ -7,6 +7,9 @@ from collections.abc import Callable
 from toolseam.guards._names import lines_mentioning_secrets
 from toolseam.guards._secrets import MASK, mask_secrets
 
+_ASKED = 200
+"""After how many lines with a secret it is asked whether to stop."""
+
 _REACH = 100
 """How many lines on a masked value is looked for its end."""
 
@@ -15,7 +18,7 @@ _BLOCK = re.compile(r"(?:[|>][-+0-9]*|[&!]\S+)?\s*(?:#.*)?")
 _TRIPLE = 3
 
 
-def mask_source(text: str) -> str:
+def mask_source(text: str, stop: Callable[[], bool] | None = None) -> str:
     """Mask source or configuration text: by shape, and by the name that a value is assigned to.
 
     A value that goes on over several lines (in brackets, quotes or an indented block, or behind a
@@ -23,6 +26,7 @@ def mask_source(text: str) -> str:
 
     Args:
         text: Text whose lines end in a newline alone.
+        stop: Asked now and then; where it says yes, the lines that are not masked yet are left out.
 
     Returns:
         The text as it may be shown and searched.
@@ -41,7 +45,9 @@ def mask_source(text: str) -> str:
 
     shown = lines.copy()
     last = -1
-    for number in suspects:
+    for masked, number in enumerate(suspects):
+        if stop is not None and masked % _ASKED == 0 and stop():
+            return "\n".join(shown[:number])
         if number <= last:
             continue
         shown[number], value = mask_line(lines[number])

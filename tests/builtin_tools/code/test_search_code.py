@@ -275,6 +275,20 @@ def test_a_spent_budget_is_named(sources: Path, budget: Budget, stopped: str) ->
     assert found.files + found.passed_over < 4
 
 
+def test_a_file_full_of_secrets_is_left_in_time(sources: Path) -> None:
+    """Time that ends while one file is masked ends the search there, with what was masked."""
+    (sources / "a.py").write_text("".join(f"password_{n} = 'needle{n}'\n" for n in range(60_000)))
+    started = time.monotonic()
+    budget = Budget(started + 0.3, never)
+
+    found = search(PathGuard(sources), "a.py", finder("password", regex=False), budget, keep=9)
+
+    assert time.monotonic() - started < 1.5
+    assert found.stopped == "the time limit"
+    assert found.total < 60_000
+    assert not any("needle" in hit.text for hit in found.hits)
+
+
 def test_a_stopped_search_says_so(workspace: Workspace, sources: Path) -> None:
     """The answer of a stopped search tells that its counts are not final."""
     arguments = search_code.Arguments(pattern="price")

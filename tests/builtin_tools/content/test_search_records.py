@@ -275,4 +275,4 @@ def test_a_search_without_end_is_stopped(tmp_path: Path) -> None:
 
     assert time.monotonic() - started < 2.5
     assert result.data["stopped"] == ["endless"]
-    assert "stopped after 1.4 seconds" in result.content
+    assert "stopped at the time limit" in result.content

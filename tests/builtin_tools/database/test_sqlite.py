@@ -2,13 +2,15 @@ import sqlite3
 import time
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from support.databases import ask, everything, sqlite_workspace
+from toolseam.testing import harness
 from toolseam_builtin._database import Query, open_database
 from toolseam_builtin.content import read_records
-from toolseam_builtin.structure import list_tables
+from toolseam_builtin.structure import get_json_column_schema, list_tables
 from toolseam_builtin.workspace import Workspace
 
 TABLE = "create table t (id integer primary key, a text); insert into t values (1, 'x');"
@@ -211,3 +213,35 @@ def test_references_in_a_circle_come_to_an_end(tmp_path: Path) -> None:
 
     assert result.data is not None
     assert result.data["rows"] == [[1, "open"]]
+
+
+SLOW = """
+create table n (id integer primary key, up integer references n, body text);
+with recursive c(x) as (select 1 union all select x + 1 from c limit 3000)
+  insert into n select x, null, 'no json' from c;
+create view slow as select a.id * b.id * c.id as id, a.body from n a, n b, n c where a.id > 2999;
+"""
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "said"),
+    [
+        (read_records, {"table": "slow", "where": {"body": "x"}}, "stopped at the time limit"),
+        (
+            get_json_column_schema,
+            {"table": "slow", "column": "body"},
+            "where the time limit ended it",
+        ),
+    ],
+)
+def test_a_nearer_deadline_gives_a_beginning(
+    tmp_path: Path, tool: object, arguments: dict[str, Any], said: str
+) -> None:
+    """Where less time is left than a tool would take, it takes half of that, and says so."""
+    with harness(tool, settings=sqlite_workspace(tmp_path, SLOW)) as double:
+        started = time.monotonic()
+        result = double.call(arguments, timeout=0.6)
+
+    assert result.success, result.failure
+    assert said in result.content
+    assert time.monotonic() - started < 0.6

@@ -30,13 +30,18 @@ def test_text_tree_and_data_say_the_same_folders_first(workspace: Workspace) -> 
         "share:/ holds 2 folders and 1 file, shown 1 to 3.",
         "- empty/",
         "- sub/",
-        "- note.md (text/markdown, 7 B)",
+        "- note.md (text/markdown, 7 bytes)",
         "Left out: 5 (hidden, links, keys, credentials or no plain files).",
     ]
     (tree,) = result.artifacts
     assert tree.type == "tree"
     assert tree.data.value == {
-        "nodes": [[0, "share:/"], [1, "empty/"], [1, "sub/"], [1, "note.md (text/markdown, 7 B)"]]
+        "nodes": [
+            [0, "share:/"],
+            [1, "empty/"],
+            [1, "sub/"],
+            [1, "note.md (text/markdown, 7 bytes)"],
+        ]
     }
     assert result.data == {
         "storage": "share",

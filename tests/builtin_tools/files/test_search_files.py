@@ -42,8 +42,8 @@ def test_text_table_and_data_say_the_same(tmp_path: Path) -> None:
 
     assert result.content.splitlines() == [
         "3 files for 'harbour', 3 shown; 4 files looked at, titles and texts beside picture.path.",
-        "- media:Harbour.svg (image/svg+xml, 2 B)",
-        "- media:sub/boat.jpg (image/jpeg, 2 B)",
+        "- media:Harbour.svg (image/svg+xml, 2 bytes)",
+        "- media:sub/boat.jpg (image/jpeg, 2 bytes)",
         "  picture:1 The harbour",
         "  alternative text: A red sail",
         "- media:lost.png (image/png, gone)",
@@ -51,7 +51,7 @@ def test_text_table_and_data_say_the_same(tmp_path: Path) -> None:
         "  alternative text: A grey quay",
     ]
     assert result.artifacts[0].rows[1] == [
-        *("media:sub/boat.jpg", "image/jpeg", "2 B", "picture:1", "The harbour", "A red sail")
+        *("media:sub/boat.jpg", "image/jpeg", "2 bytes", "picture:1", "The harbour", "A red sail")
     ]
     assert result.data is not None
     assert result.data["rows"][2] == [

@@ -429,24 +429,6 @@ def test_a_file_in_a_storage_that_is_not_open_says_why(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("size", "said"),
-    [
-        (0, "0 B"),
-        (1023, "1023 B"),
-        (1024, "1.0 KiB"),
-        (1536, "1.5 KiB"),
-        (1_048_575, "1.0 MiB"),
-        (5 << 30, "5.0 GiB"),
-        (5 << 40, "5.0 TiB"),
-        (5 << 50, "5,120.0 TiB"),
-    ],
-)
-def test_sizes_are_said_as_people_read_them(size: int, said: str) -> None:
-    """A size has its unit, and one digit after the point from a KiB on."""
-    assert room.human_size(size) == said
-
-
-@pytest.mark.parametrize(
     ("name", "kind"),
     [
         ("a.JPG", "image/jpeg"),

@@ -146,6 +146,39 @@ def test_a_label_that_is_too_large_is_no_absent_record(tmp_path: Path) -> None:
     assert result.failure.code == "unavailable"
 
 
+def test_a_key_may_be_a_number(tmp_path: Path) -> None:
+    """The root is a key as every tool takes it, a number too."""
+    workspace = sqlite_workspace(tmp_path, LARGE)
+
+    assert (
+        ask(get_record_tree, workspace, table="node", root=9000).content
+        == ask(get_record_tree, workspace, table="node", root="9000").content
+    )
+
+
+def test_what_was_read_when_time_ran_out_is_kept(tmp_path: Path) -> None:
+    """A reading that is cut gives a beginning and says so; a root beyond it is no absent one."""
+    workspace = sqlite_workspace(
+        tmp_path,
+        "create table node (id integer primary key, name text, up references node);"
+        " with recursive n(x) as (select 1 union all select x + 1 from n limit 20000)"
+        " insert into node select x, 'n' || x, null from n;",
+    )
+
+    with open_database(workspace) as database:
+        table = database.table("node")
+        forest = read_forest(database, table, TableSettings(), None, 2, seconds=0.01)
+        with pytest.raises(ToolError) as refused:
+            read_forest(database, table, TableSettings(), "20000", 2, seconds=0.01)
+    answer = get_record_tree.compose(forest, None, 2)
+
+    assert 0 < len(forest.nodes) < 20_000
+    (warning,) = answer.warnings
+    assert warning.startswith("reading node was stopped at the time limit, so there may be more")
+    assert warning.endswith("orphans and cycles are not looked for")
+    assert refused.value.code == "timeout"
+
+
 def test_a_root_that_is_not_reached_in_time_is_no_absent_one(tmp_path: Path) -> None:
     """Where looking for the root takes too long, that is said, and not that it is absent."""
     workspace = sqlite_workspace(tmp_path, LARGE)

@@ -208,7 +208,7 @@ def test_what_a_budget_leaves_is_counted(tmp_path: Path) -> None:
         one = check(database, "book", time.monotonic() - 1)
 
     assert (review.tables, review.total, review.counted) == (1, 5, 0)
-    assert "Warning: the time budget ended, 4 tables were not checked; `table` checks one" in (
+    assert "Warning: stopped at the time limit: 4 tables were not checked; `table` checks one" in (
         compose("SQLite", review).text
     )
     assert one.uncounted == ["book: author_id → author(id)", "book: editor_id → author(id)"]

@@ -29,8 +29,10 @@ def test_distinct_warnings_are_counted(tmp_path: Path) -> None:
     result = listed(one_log(tmp_path, warned(often, once, often)))
 
     assert result.content.split("\n") == [
-        "2 distinct deprecation warnings, logged 3 times, in 1 log file; 2 shown, the most frequent"
-        " first.",
+        (
+            "2 distinct deprecation warnings, logged 3 times, in 1 log file;"
+            " 2 shown, the most frequent first."
+        ),
         "- app/x.py:3: DeprecationWarning: use y() (2 times, last 2025-05-06 07:00:02)",
         (
             "- site-packages/dj/m.py:9: RemovedInDjango60Warning: no more"

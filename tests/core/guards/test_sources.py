@@ -190,3 +190,16 @@ def test_hostile_source_costs_no_more_than_its_length(evil: str) -> None:
     mask_source(text)
 
     assert time.process_time() - started < 2
+
+
+@pytest.mark.parametrize("stops", [1, 2, 3])
+def test_what_is_not_masked_yet_when_it_is_stopped_is_left_out(stops: int) -> None:
+    """Masking asks now and then whether to stop, and then gives the masked lines alone."""
+    text = "x = 1\n" + "".join(f"password = 'Aster-9{n}'\n" for n in range(1_000))
+    asked = iter(range(1, 10))
+
+    masked = mask_source(text, lambda: next(asked) == stops)
+
+    assert mask_source(text).startswith(masked)
+    assert masked.count("\n") < text.count("\n")
+    assert CANARY not in masked
