@@ -56,14 +56,15 @@ def toolseam(
 def on_terminal(
     *words: str,
     cwd: Path,
-    answer: str | None = None,
+    answer: str | Sequence[str] = (),
     width: int = 100,
     environ: Mapping[str, str] | None = None,
 ) -> Ran:
-    """Run it with a terminal on all three streams; `answer` is typed where the digest stands.
+    """Run it with a terminal on all three streams; an `answer` is typed where a digest stands.
 
-    In `answer`, `{digest}` stands for the first eight characters of the digest that was shown.
+    In it, `{digest}` stands for the first eight characters of the digest that was shown last.
     """
+    answers = [answer] if isinstance(answer, str) else [*answer]
     master, slave = pty.openpty()
     with subprocess.Popen(
         [SCRIPT, *words],
@@ -74,7 +75,7 @@ def on_terminal(
         env=os.environ | {"TERM": "xterm", "COLUMNS": str(width)} | dict(environ or {}),
     ) as process:
         os.close(slave)
-        seen = b""
+        seen, fresh = b"", 0
         until = time.monotonic() + 60
         while time.monotonic() < until:
             try:
@@ -84,10 +85,11 @@ def on_terminal(
             if not part:
                 break
             seen += part
-            asked = re.search(rb"Digest ([0-9a-f]{64})", seen)
-            if answer is not None and asked and seen.endswith(b"to approve: "):
-                os.write(master, answer.format(digest=asked[1][:8].decode()).encode() + b"\n")
-                answer = None
+            asked = re.search(rb"Digest ([0-9a-f]{64})", seen[fresh:])
+            if answers and asked and seen.endswith(b"to approve: "):
+                typed = answers.pop(0).format(digest=asked[1][:8].decode())
+                os.write(master, typed.encode() + b"\n")
+                fresh = len(seen)
         code = process.wait(timeout=60)
     os.close(master)
     return Ran(code, seen.decode().replace("\r\n", "\n"), "")

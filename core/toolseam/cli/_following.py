@@ -85,7 +85,7 @@ class Following:
 
 
 def _step_line(step: Step) -> Shown:
-    given = {} if step.arguments is None else step.arguments.value
+    given: object = {} if step.arguments is None else step.arguments.value
     arguments = json.dumps(given, ensure_ascii=False)
     if len(arguments) > _ARGUMENTS:
         arguments = f"{arguments[:_ARGUMENTS]} [{len(arguments)} characters in all]"

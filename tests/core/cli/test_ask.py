@@ -72,7 +72,7 @@ def test_a_model_is_no_local_administrator(workspace: Path, scripted: Lab) -> No
 
 def test_a_call_that_was_not_offered_is_refused(workspace: Path, scripted: Lab) -> None:
     """A model that asks for an administrator's tool all the same is told no."""
-    made_up = {"calls": [["get_env", {}]]}
+    made_up: Any = {"calls": [["get_env", {}]]}
     ran = ask(scripted, workspace, "--json", script=[made_up, ANSWER])
 
     assert [step["status"] for step in ran.json["steps"]] == ["permission_denied"]
@@ -253,7 +253,7 @@ def test_what_a_tool_prints_does_not_spoil_the_answer(workspace: Path, scripted:
 
 def test_what_a_tool_raised_is_for_the_log_alone(workspace: Path, scripted: Lab) -> None:
     """`--log` shows it, and the model is told the kind alone."""
-    raised = {"calls": [["raises", {}]]}
+    raised: Any = {"calls": [["raises", {}]]}
     ran = ask(scripted, workspace, "--log", script=[raised, ANSWER])
 
     assert "Traceback" in ran.err
