@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _FULL_ROUNDS = 15
+_ANSWERED = (None, "timeout")
+"""A refusal for want of time says which budget stopped it; any other is a wrong question."""
 _TABLES = """
 CREATE TABLE page (
   id INTEGER PRIMARY KEY, parent_id INTEGER REFERENCES page (id), title TEXT NOT NULL,
@@ -160,6 +162,9 @@ def measure(effort: Effort) -> Iterator[Measured]:
         most, heaviest = 0.0, ""
         for tool, (module, arguments) in QUESTIONS.items():
             said = ask(inputs, module, arguments)
+            if share == 1 and said["code"] not in _ANSWERED:
+                yield Measured(f"sizes.{tool}", None, said["content"].splitlines()[0])
+                continue
             if said["megabytes"] > most:
                 most, heaviest = said["megabytes"], tool
             yield Measured(f"sizes.{tool}", said["seconds"], _beside(said))
