@@ -209,7 +209,9 @@ class ProviderError(ToolseamError):
 class Provider(Protocol):
     """Something that answers requests; a plugin gives one, or host code does.
 
-    An attribute `zone` says where it stands, if it knows; the session's zone counts besides.
+    An attribute `zone` says where it stands, if it knows; the session's zone counts besides. An
+    attribute `endpoint`, the `Endpoint` that it was made of, lets another process ask it again
+    when a run that waited goes on.
     """
 
     @property

@@ -53,6 +53,7 @@ class AnthropicProvider:
     def __init__(self, endpoint: Endpoint) -> None:
         self.name = endpoint.name
         self.zone = endpoint.zone
+        self.endpoint = endpoint
         self._model = endpoint.model
         self._options = options_of(self.name, _OURS, endpoint.options)
         self._lowering = Lowering(Dialect.ANTHROPIC)
@@ -72,13 +73,13 @@ class AnthropicProvider:
                 open_telemetry={"traces": False, "propagation": False},
             )
 
-        self._clients = PerLoop(client, anthropic.AsyncAnthropic.close)
+        self.clients = PerLoop(client, anthropic.AsyncAnthropic.close)
 
     async def complete(self, request: Request) -> Reply:
         """Answer a request; raises `ProviderError`."""
         lowered = self._lowering(request.tools)
         asked = self._asked(request, lowered)
-        messages: Any = (await self._clients.get()).messages
+        messages: Any = (await self.clients.get()).messages
         try:
             message = await messages.create(**asked)
             # A server may send a page instead, or any other JSON.
@@ -94,7 +95,7 @@ class AnthropicProvider:
         """Give deltas, and at the end the whole reply; raises `ProviderError`."""
         lowered = self._lowering(request.tools)
         asked = self._asked(request, lowered)
-        messages: Any = (await self._clients.get()).messages
+        messages: Any = (await self.clients.get()).messages
         made = Made()
         failed: ProviderError | None = None
         try:

@@ -51,6 +51,7 @@ class GoogleProvider:
     def __init__(self, endpoint: Endpoint) -> None:
         self.name = endpoint.name
         self.zone = endpoint.zone
+        self.endpoint = endpoint
         self._model = endpoint.model
         self._options = options_of(self.name, _OURS, endpoint.options)
         self._lowering = Lowering(Dialect.GOOGLE)
@@ -70,13 +71,13 @@ class GoogleProvider:
             sdk = genai.Client(api_key=key, vertexai=False, debug_config=mode, http_options=options)
             return sdk, http
 
-        self._clients = PerLoop(client, _close)
+        self.clients = PerLoop(client, _close)
 
     async def complete(self, request: Request) -> Reply:
         """Answer a request; raises `ProviderError`."""
         lowered = self._lowering(request.tools)
         asked = self._asked(request, lowered)
-        client, _ = await self._clients.get()
+        client, _ = await self.clients.get()
         models: Any = client.aio.models
         try:
             answer = plain(await models.generate_content(**asked))
@@ -92,7 +93,7 @@ class GoogleProvider:
         """Give deltas, and at the end the whole reply; raises `ProviderError`."""
         lowered = self._lowering(request.tools)
         asked = self._asked(request, lowered)
-        client, _ = await self._clients.get()
+        client, _ = await self.clients.get()
         models: Any = client.aio.models
         pieces: list[dict[str, Any]] = []
         failed: ProviderError | None = None
