@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import platform
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 _MARKS = {"ok": ("✓", "green"), "note": ("·", "yellow"), "fault": ("✗", "red")}
 _LOADED = {"ready", "found"}
 _CHOSEN = {"untrusted", "disabled"}
-_EXTRAS = {"psycopg": "sql", "re2": "regex"}
+_REQUIRES = re.compile(r"""(?P<name>[\w.-]+).*;.*\bextra == ['"](?P<extra>[\w-]+)['"]""")
 
 
 @attrs.frozen
@@ -101,10 +102,9 @@ def _as_hosted(listing: Listing, host: Host) -> Listing:
 
 
 def _interpreter() -> Iterator[Check]:
-    from importlib.util import find_spec
     from sqlite3 import sqlite_version
 
-    from importlib_metadata import version
+    from importlib_metadata import PackageNotFoundError, version
 
     from toolseam import CONTRACT_VERSION
 
@@ -113,10 +113,24 @@ def _interpreter() -> Iterator[Check]:
     python = f"{platform.python_implementation()} {platform.python_version()}"
     yield Check("installation", "ok", "Python", python)
     yield Check("installation", "ok", "SQLite", sqlite_version)
-    for module, extra in _EXTRAS.items():
-        there = find_spec(module) is not None
-        text = "installed" if there else f"not installed: pip install 'toolseam[{extra}]'"
-        yield Check("installation", "ok" if there else "note", module, text)
+    for name, extra in _extras().items():
+        try:
+            yield Check("installation", "ok", name, version(name))
+        except PackageNotFoundError:
+            text = f"not installed: pip install 'toolseam[{extra}]'"
+            yield Check("installation", "note", name, text)
+
+
+def _extras() -> dict[str, str]:
+    """Give each distribution that an extra brings, with the first such extra."""
+    from importlib_metadata import requires
+
+    found: dict[str, str] = {}
+    for line in requires("toolseam") or ():
+        match = _REQUIRES.match(line)
+        if match and match["name"] != "toolseam":
+            found.setdefault(match["name"], match["extra"])
+    return found
 
 
 def _files() -> Iterator[Check]:

@@ -33,6 +33,18 @@ def test_json_is_as_documented(workspace: Path) -> None:
     assert "zone" in withheld["get_env"]["setting"]
 
 
+def test_what_each_extra_brings_is_looked_for(workspace: Path) -> None:
+    """Every distribution that an extra names is there, with its version or how to install it."""
+    ran = toolseam("doctor", "--json", cwd=workspace)
+
+    checks = {each["name"]: each for each in ran.json["checks"] if each["area"] == "installation"}
+    assert {"psycopg", "fsspec", "google-re2", "psutil", "cronsim", "httpx2", "pyyaml"} < set(
+        checks
+    )
+    for each in checks.values():
+        assert each["mark"] == "ok" or "pip install 'toolseam[" in each["text"]
+
+
 def test_a_broken_plugin_is_a_fault(workspace: Path, trusted_lab: Lab) -> None:
     """A trusted plugin that does not load fails the examination, and nothing else suffers."""
     (trusted_lab.folder / "acme_writer.py").write_text("raise SystemExit\n")
