@@ -35,6 +35,7 @@ class OpenAI:
     def __init__(self, endpoint: Endpoint, dialect: Dialect) -> None:
         self.name = endpoint.name
         self.zone = endpoint.zone
+        self.endpoint = endpoint
         options = dict(endpoint.options)
         strict = options.pop("strict", True)
         self.model = endpoint.model
@@ -82,8 +83,9 @@ class OpenAI:
         if request.max_output_tokens is not None:
             options[bound] = request.max_output_tokens
         tools = lowered.tools
-        body = {"model": self.model, **words, **({"tools": tools} if tools else {})}
-        return {**mended(body), "extra_body": options or None, "extra_headers": self._headers}
+        # What tools say of themselves is clean; what people and models say may be anything.
+        body = {"model": self.model, **mended(words), **({"tools": tools} if tools else {})}
+        return {**body, "extra_body": options or None, "extra_headers": self._headers}
 
     def failed(self, error: Exception) -> ProviderError:
         """Return what a run is told of an error: words of our own, by its type."""
