@@ -1,10 +1,9 @@
 import socket
-import ssl
 import sys
 import threading
 import time
 import tracemalloc
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import closing, suppress
 from typing import Any
 
@@ -13,6 +12,7 @@ import pytest
 import trustme
 
 from support.databases import everything
+from support.network import COMPLAINT, Network, network, tls
 from support.tools import ADA, fine, plugin
 from support.web import Server, page, serving
 from toolseam import Actor, ErrorCode, Host, ToolResult
@@ -23,8 +23,10 @@ from toolseam_builtin.system._excerpt import strip_markup, text_excerpt
 from toolseam_builtin.system._fetch import fetch
 from toolseam_builtin.workspace import HostSettings, Workspace
 
+__all__ = ["network"]
+
 NAME = "docs.example.test"
-CAN = "Aster9Tulip77"
+CAN = COMPLAINT
 OUTSIDE = "That address is outside what may be reached."
 
 
@@ -44,42 +46,6 @@ def answered(answer: bytes | Callable[[socket.socket], None], path: str = "/") -
     """Ask a server of this machine that gives one answer."""
     with serving(answer) as server:
         return ask(here(server), f"http://127.0.0.1:{server.port}{path}")
-
-
-class Network:
-    """The system's resolver and connections: names lead where the test says, all TCP to us."""
-
-    def __init__(self, port: int) -> None:
-        self.port = port
-        self.names: dict[str, list[Sequence[str]]] = {}
-        self.asked: list[str] = []
-        self.connected: list[tuple[str, int]] = []
-
-    def getaddrinfo(self, host: str, port: int, **_: Any) -> list[Any]:
-        """Answer each look-up of a name with the next of its answers."""
-        self.asked.append(host)
-        answers = self.names.get(host)
-        if not answers:
-            raise socket.gaierror(-2, CAN)
-        found = answers.pop(0) if len(answers) > 1 else answers[0]
-        return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (each, port)) for each in found]
-
-    def create_connection(self, address: tuple[str, int], timeout: float, **_: Any) -> Any:
-        """Remember where a connection was to go, and lead it to the test's server."""
-        self.connected.append(address)
-        connection = socket.socket()
-        connection.settimeout(timeout)
-        connection.connect(("127.0.0.1", self.port))
-        return connection
-
-
-@pytest.fixture
-def network(monkeypatch: pytest.MonkeyPatch) -> Network:
-    """A network of the test's own."""
-    made = Network(0)
-    monkeypatch.setattr(socket, "getaddrinfo", made.getaddrinfo)
-    monkeypatch.setattr(socket, "create_connection", made.create_connection)
-    return made
 
 
 def test_the_answer_says_status_time_headers_and_text() -> None:
@@ -540,13 +506,6 @@ def trusted(authority: trustme.CA, tmp_path: Any) -> str:
     file = tmp_path / "ca.pem"
     authority.cert_pem.write_to_path(str(file))
     return str(file)
-
-
-def tls(authority: trustme.CA, name: str, **how: Any) -> ssl.SSLContext:
-    """A server's side of TLS, with a certificate for a name."""
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    authority.issue_cert(name, **how).configure_cert(context)
-    return context
 
 
 def test_tls_is_spoken_by_name(network: Network, authority: trustme.CA, trusted: str) -> None:

@@ -8,28 +8,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from support.network import INSIDE, NEVER, embeddings, wide
 from toolseam import ErrorCode, ToolError
 from toolseam.guards import AllowedHost, EgressGuard, read_web_address
 from toolseam.guards._addresses import reach_of
 
 OUTSIDE = "That address is outside what may be reached."
 NAME = "docs.example.test"
-INSIDE = (
-    *("127.0.0.1", "10.0.0.5", "172.16.0.1", "192.168.1.1", "100.64.0.1", "198.18.0.1"),
-    *("192.0.2.1", "203.0.113.9", "::1", "fc00::1", "fec0::1", "2001:db8::1", "2001:2::1"),
-)
-NEVER = (
-    *("0.0.0.0", "0.1.2.3"),  # noqa: S104 - nothing binds here
-    *("169.254.169.254", "169.254.170.2", "224.0.0.1", "255.255.255.255"),
-    *("240.0.0.1", "100.100.100.200", "168.63.129.16", "192.0.0.192", "::", "fe80::1", "ff02::1"),
-    *("fd00:ec2::254", "fd00:ec2::23", "fd20:ce::254", "64:ff9b:1::808:808", "100::1", "4000::1"),
-)
 OUTER = ("8.8.8.8", "1.1.1.1", "2606:4700::1111", "2001:4860:4860::8888", "64:ff9b::808:808")
-
-
-def wide(text: str) -> str:
-    """Write ASCII in its full-width forms."""
-    return "".join(chr(ord(letter) + 0xFEE0) for letter in text)
 
 
 def refusal(guard: EgressGuard, url: str) -> ToolError:
@@ -160,23 +146,6 @@ def test_a_mapped_address_reaches_what_it_stands_for(inner: str) -> None:
     mapped = ipaddress.IPv6Address(f"::ffff:{inner}")
 
     assert reach_of(mapped) is reach_of(ipaddress.IPv4Address(inner))
-
-
-def embeddings(number: int) -> list[str]:
-    """Write an IPv4 address in each form that carries one."""
-    high, low = divmod(number, 1 << 16)
-    pair, flipped = f"{high:x}:{low:x}", f"{high ^ 0xFFFF:x}:{low ^ 0xFFFF:x}"
-    return [
-        str(ipaddress.IPv4Address(number)),
-        f"::ffff:{pair}",
-        f"::ffff:{ipaddress.IPv4Address(number)}",
-        f"64:ff9b::{pair}",
-        f"2002:{pair}::1",
-        f"2001:0:808:808:0:0:{flipped}",
-        f"2001:0:{pair}::f7f7:f7f7",
-        f"2606:4700::5efe:{pair}",
-        f"2606:4700::200:5efe:{pair}",
-    ]
 
 
 @given(st.sampled_from([a for a in (*INSIDE, *NEVER) if ":" not in a]), st.integers(0, 255))
