@@ -11,6 +11,7 @@ from toolseam_builtin._database._model import Cell, Column, Query, Scalar
 from toolseam_builtin._database._parents import parent_columns
 from toolseam_builtin._database._writing._faults import conflict
 from toolseam_builtin._database._writing._model import Change, Equalities
+from toolseam_builtin._page import one_line
 from toolseam_builtin.editing._records import Record, Target, optional_column, read
 from toolseam_builtin.editing._shown import differs, fingerprint
 
@@ -128,7 +129,7 @@ def behind(order: Order, after: str | int, parent: Scalar, own: Record | None) -
     shifts = tuple(
         Change(found.table, one.where, ((column.name, to),)) for one, to in reversed(moved)
     )
-    return Place(value, shifts, _told(column.name, moved) if moved else None)
+    return Place(value, shifts, _told(found.table.title, column.name, moved) if moved else None)
 
 
 def at_the_end(order: Order, parent: Scalar) -> Place | None:
@@ -187,9 +188,9 @@ def _giving_way(
     return moved
 
 
-def _told(column: str, moved: list[tuple[Sibling, int]]) -> str:
-    every = [f"{one.key}: {one.place} → {to}" for one, to in moved]
+def _told(title: str, column: str, moved: list[tuple[Sibling, int]]) -> str:
+    every = [f"{one_line(title)}:{one.key} {one.place} → {to}" for one, to in moved]
     digits = fingerprint("\n".join(every))
     more = f" and {len(every) - _LISTED} more ({digits})" if len(every) > _LISTED else ""
     plural = "s give" if len(every) > 1 else " gives"
-    return f"{len(every)} sibling{plural} way, {column} of {', '.join(every[:_LISTED])}{more}"
+    return f"{len(every)} sibling{plural} way, {column} of {', of '.join(every[:_LISTED])}{more}"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING, Any
 
 from toolseam.cli._following import follow, showing
@@ -130,11 +129,12 @@ def _cells(waiting: WaitingRun) -> tuple[str, ...]:
 
 def _decide(host: Host, options: Namespace) -> int:
     from toolseam._run_control import waiting_run
+    from toolseam.cli._consent import asks_here
     from toolseam.cli._deciding import decisions_on, providers_of, words_of
     from toolseam.cli._person import person
     from toolseam.runs import RunError
 
-    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+    if not asks_here():
         raise UsageError("deciding needs a terminal; in a pipe `toolseam approve` only lists")
     words = words_of(options.deny, options.edit)
     try:

@@ -30,7 +30,7 @@ def ask(
     """
     from toolseam import ToolError
 
-    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+    if not asks_here():
         return None
     try:
         preview = session.preview(name, arguments)
@@ -42,6 +42,11 @@ def ask(
         note("Not approved.")
         return None
     return host.approve(preview, actor=actor)
+
+
+def asks_here() -> bool:
+    """Tell whether a person can be asked: standard input and standard error are a terminal."""
+    return sys.stdin.isatty() and sys.stderr.isatty()
 
 
 def is_typed(digest: str) -> bool:

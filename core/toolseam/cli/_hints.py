@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from toolseam.cli._consent import asks_here
 from toolseam.cli._records import why
 
 if TYPE_CHECKING:
@@ -27,7 +28,8 @@ def after(host: Host, name: str, result: ToolResult) -> Iterator[str]:
         reason = result.failure.metadata.value.get("reason")
         yield from [] if reason is None else [setting_for(host, tool, reason)]
     elif code is ErrorCode.APPROVAL_DENIED:
-        yield f"run it on a terminal; `toolseam run {tool.name}` asks there before it writes"
+        if not asks_here():
+            yield f"run it on a terminal; `toolseam run {tool.name}` asks there before it writes"
     elif code is ErrorCode.EXECUTION_ERROR:
         yield f"`toolseam run {tool.name} --log` shows what it raised"
     elif code is ErrorCode.INVALID_ARGUMENTS:

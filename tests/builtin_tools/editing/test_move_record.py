@@ -47,7 +47,7 @@ def test_siblings_give_way_and_the_preview_names_them(site: Site) -> None:
     lines = site.preview(move_record, **arguments)
     result = site.write(move_record, **arguments)
 
-    assert "1 sibling gives way, position of 4: 2 → 3" in lines
+    assert "1 sibling gives way, position of pages:4 2 → 3" in lines
     assert result.success, result.content
     assert [row for row in order(site) if row[1] == 2] == [(3, 2, 1), (4, 2, 3), (5, 2, 2)]
     history = site.run("select page_id, field, old, new from pages_history order by page_id, id")
@@ -238,7 +238,7 @@ def test_many_siblings_that_give_way_are_counted(tmp_path: Path) -> None:
     lines = site.preview(move_record, table="step", key=41, parent=1, after=2)
 
     (line,) = [line for line in lines if "give way" in line]
-    assert line.startswith("38 siblings give way, place of 3: 2 → 3, 4: 3 → 4")
+    assert line.startswith("38 siblings give way, place of step:3 2 → 3, of step:4 3 → 4")
     assert "and 28 more (" in line
     assert len(line) < 500
 

@@ -263,6 +263,7 @@ def test_a_write_does_not_run_for_any_other_answer(
 
     assert ran.code == 1
     assert "approval_denied" in ran.out
+    assert "run it on a terminal" not in ran.out
     assert not (workspace / "written.txt").exists()
 
 
