@@ -52,6 +52,12 @@ def chat_chunks(*deltas: dict[str, Any], finish: str | None = "stop", cut: bool 
     return as_events(events, done=finish is not None, cut=cut)
 
 
+def call_chunk(name: str, arguments: str, id_: str = "call_1") -> dict[str, Any]:
+    """Return a delta of chat completions that asks for one call."""
+    function = {"name": name, "arguments": arguments}
+    return {"tool_calls": [{"index": 0, "id": id_, "type": "function", "function": function}]}
+
+
 def response(*output: dict[str, Any], status: str = "completed", **more: Any) -> dict[str, Any]:
     """Return a response of the responses API."""
     return {

@@ -13,6 +13,9 @@ import pytest
 
 from support.commands import Ran, documented, on_terminal, toolseam
 from support.lab import Lab
+from support.museum import RENAME, museum
+from support.openai_wire import call_chunk, chat_chunks
+from support.provider_recorder import recording
 from support.scripted import says, sent, write_scripted
 from toolseam.cli._deciding import words_of
 from toolseam.cli._words import UsageError
@@ -413,3 +416,33 @@ def test_nothing_of_a_decided_run_is_left_to_be_resumed(
     with closing(sqlite3.connect(store)) as connection:
         rows = connection.execute("SELECT status, state FROM run WHERE id = ?", [run]).fetchall()
     assert rows == [("completed", None)]
+
+
+def test_a_whole_ask_by_openais_sdk_with_an_approval_in_the_middle(tmp_path: Path) -> None:
+    """Read, write, wait, approve in another process, answer; each text goes out once."""
+    streams = (
+        chat_chunks(call_chunk("read_records", '{"table": "pages"}'), finish="tool_calls"),
+        chat_chunks(call_chunk("update_record_metadata", RENAME), finish="tool_calls"),
+        chat_chunks({"content": "It is "}, {"content": "Tides now."}),
+    )
+    with recording(*streams) as recorder:
+        site = museum(tmp_path, recorder)
+        asked = on_terminal(
+            *("ask", "Rename page 7.", "--provider", "openai:gpt-5-mini"),
+            cwd=site.folder,
+            environ=site.environ,
+        )
+        (run,) = re.findall(r"toolseam approve (\w+)", asked.out)
+        decided = on_terminal(
+            "approve", run, cwd=site.folder, answer="{digest}", environ=site.environ
+        )
+
+    assert (asked.code, decided.code) == (4, 0)
+    assert "· read_records" in asked.out
+    assert "Tides" in asked.out
+    assert decided.out.endswith("It is Tides now.\n")
+    assert site.title == "Tides"
+    roles = [[each["role"] for each in heard.body["messages"]] for heard in recorder.heard]
+    turn = ["assistant", "tool"]
+    assert roles == [["user"], ["user", *turn], ["user", *turn, *turn]]
+    assert b"artifact" not in recorder.raw
