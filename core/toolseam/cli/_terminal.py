@@ -98,14 +98,14 @@ def forgiving(*streams: TextIO) -> None:
             stream.reconfigure(errors="backslashreplace")
 
 
-def say_json(value: object) -> None:
+def say_json(value: object, *, end: str = "") -> None:
     """Write one JSON document; what the cleaner would change is escaped, so nothing is lost."""
     import json
 
     text = json.dumps(value, ensure_ascii=False, indent=2)
     if not is_clean(text):
         text = "".join(letter if is_clean(letter) else _escaped(letter) for letter in text)
-    say(text)
+    say(text, end)
 
 
 def _escaped(letter: str) -> str:

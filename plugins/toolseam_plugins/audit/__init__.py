@@ -6,15 +6,22 @@ how long, and what of content; `toolseam audit` shows it.
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 from toolseam import hookimpl
 
 if TYPE_CHECKING:  # nobody resolves the annotations of a host plugin
     from toolseam import Host  # noqa: TC004
+    from toolseam_plugins.audit._database import AuditError
+    from toolseam_plugins.audit._reading import Audit, look
     from toolseam_plugins.audit._store import AuditStore  # noqa: TC004
 
+_HOME = {"Audit": "_reading", "AuditError": "_database", "look": "_reading"}
+
 toolseam_api = "1"
+
+__all__ = ["Audit", "AuditError", "look", "toolseam_run_store"]
 
 
 @hookimpl
@@ -25,3 +32,10 @@ def toolseam_run_store(host: Host) -> AuditStore | None:
     from toolseam_plugins.audit._opening import open_store
 
     return open_store(host.settings)
+
+
+def __getattr__(name: str) -> object:
+    """Import what is asked for when it is asked for."""
+    if name not in _HOME:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_HOME[name]}"), name)

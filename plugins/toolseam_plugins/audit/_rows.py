@@ -167,7 +167,9 @@ def _content(step: Step) -> dict[str, Any]:
         {
             "arguments": None if step.arguments is None else step.arguments.value,
             "repairs": list(step.repairs),
-            "result": result.content if step.wire is None else str(step.wire),
+            "result": result.content,
+            # Masked, or with a note before it, the provider was told something else.
+            "told": None if step.wire in (None, result.content) else str(step.wire),
             "message": None if failure is None else failure.message,
             "data": None if step.data is None else step.data.value,
             "metadata": step.metadata.value,

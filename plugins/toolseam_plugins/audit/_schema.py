@@ -30,6 +30,7 @@ _RUN = {
     "truncated": (_NUMBER, ""),
     "lost": (_NUMBER, "NOT NULL"),
     "waits": (_NUMBER, "NOT NULL"),
+    "waited": (_REAL, ""),
     "content": (_TEXT, ""),
     "state": (_BYTES, ""),
 }
@@ -68,6 +69,7 @@ TABLES: Mapping[str, Mapping[str, tuple[str, str]]] = {
 _KEYS = {"run_step": "run_id, seq", "run_decision": "run_id, wait, position"}
 # Few rows are ever in these: what is on its way, and what nobody has finished.
 INDEXES = {
+    "run_waiting": "ON run (waited) WHERE status = 'waiting_for_approval'",
     "run_running": "ON run (writer) WHERE status = 'running'",
     "run_step_intended": "ON run_step (run_id) WHERE status = 'intended'",
 }

@@ -35,10 +35,10 @@ _SCHEMA = "SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY name"
 class SqliteDatabase:
     """One connection to the file; `writer` is the name that lives as long as it does."""
 
-    def __init__(self, file: Path, writer: str | None = None, *, wait_s: float = BUSY_S) -> None:
+    def __init__(self, file: Path, writer: str | None = None) -> None:
         self.place = str(file)
         _refuse_strange(file)
-        self._connection = _opened(file, wait_s)
+        self._connection = _opened(file)
         self._folder = file.parent / _WRITERS
         self._lock: int | None = None
         try:
@@ -171,12 +171,12 @@ def make_file(file: Path) -> None:
             Path(f"{temporary}{end}").unlink(missing_ok=True)
 
 
-def _opened(file: Path, wait_s: float) -> sqlite3.Connection:
+def _opened(file: Path) -> sqlite3.Connection:
     try:
         connection = sqlite3.connect(
             f"{file.absolute().as_uri()}?mode=rw",
             uri=True,
-            timeout=wait_s,
+            timeout=BUSY_S,
             isolation_level=None,
             check_same_thread=False,
         )

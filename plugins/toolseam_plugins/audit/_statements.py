@@ -10,8 +10,9 @@ INSERT INTO run (id, kind, status, owner, zone, provider, level, writer, began, 
 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0) ON CONFLICT (id) DO NOTHING
 """
 STEP: Final = """
-INSERT INTO run_step VALUES (
-?, (SELECT COALESCE(MAX(seq), 0) + 1 FROM run_step WHERE run_id = ?),
+INSERT INTO run_step (run_id, seq, at, number, kind, round, position, duration_s, actor, tool,
+distribution, version, status, effect, facts, content)
+VALUES (?, (SELECT COALESCE(MAX(seq), 0) + 1 FROM run_step WHERE run_id = ?),
 ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 """
 OUTCOME: Final = """
@@ -33,13 +34,19 @@ OWNER: Final = "SELECT owner, waits FROM run WHERE id = ?"
 WAITING: Final = "SELECT owner, waits FROM run WHERE id = ? AND status = 'waiting_for_approval'"
 STATE: Final = "SELECT state FROM run WHERE id = ?"
 SUSPEND: Final = """
-UPDATE run SET status = 'waiting_for_approval', state = ?, waits = waits + 1
+UPDATE run SET status = 'waiting_for_approval', state = ?, waited = ?, waits = waits + 1
 WHERE id = ? AND status = 'running' AND waits = ?
+"""
+ALL_WAITING: Final = """
+SELECT id FROM run WHERE status = 'waiting_for_approval' ORDER BY waited, id
 """
 TAKE: Final = "UPDATE run SET writer = ? WHERE id = ? AND status = 'waiting_for_approval'"
 CLAIM: Final = "UPDATE run SET status = 'running', state = NULL WHERE id = ?"
 HELD: Final = "UPDATE run SET status = 'held' WHERE id = ? AND status = 'running'"
-DECIDE: Final = "INSERT INTO run_decision VALUES (?, ?, ?, ?, ?, ?, ?)"
+DECIDE: Final = """
+INSERT INTO run_decision (run_id, wait, position, at, verdict, decided_by, sealed)
+VALUES (?, ?, ?, ?, ?, ?, ?)
+"""
 DECISIONS: Final = """
 SELECT position, sealed FROM run_decision WHERE run_id = ? AND wait = ? ORDER BY position
 """
@@ -77,3 +84,24 @@ PURGE: Final = (
     "DELETE FROM run_decision WHERE run_id = ?",
     "DELETE FROM run WHERE id = ?",
 )
+
+_RUN: Final = """
+SELECT id, kind, status, reason, owner, zone, provider, level, began, ended, rounds,
+input_tokens, output_tokens, mark, fault, truncated, lost, content,
+(SELECT count(*) FROM run_step WHERE run_id = run.id),
+(SELECT max(seq) - CASE WHEN run.kind = 'run' THEN 1 ELSE min(seq) END + 1 - count(*)
+FROM run_step WHERE run_id = run.id) FROM run
+"""
+RUNS: Final = f"""{_RUN}
+WHERE (began, id) < (?, ?) AND (status = ? OR ? = '') ORDER BY began DESC, id DESC LIMIT ?
+"""
+RUN: Final = _RUN + "WHERE id = ?"
+BEGINNING: Final = "SELECT id FROM run WHERE id >= ? AND id < ? ORDER BY id LIMIT 2"
+STEPS: Final = """
+SELECT seq, at, kind, round, position, duration_s, actor, tool, distribution, version, status,
+effect, facts, content FROM run_step WHERE run_id = ? AND seq > ? ORDER BY seq LIMIT ?
+"""
+SAID: Final = """
+SELECT wait, position, at, verdict, decided_by FROM run_decision WHERE run_id = ?
+ORDER BY wait, position
+"""

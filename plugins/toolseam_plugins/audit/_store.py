@@ -169,7 +169,7 @@ class AuditStore:
                 ((owner, waits),) = database.rows(sql.OWNER, run_id)
                 place = Place(run_id, _state_column(waits + 1), owner)
                 sealed = self._seal.close(state, place)
-                if not database.change(sql.SUSPEND, sealed, run_id, waits):
+                if not database.change(sql.SUSPEND, sealed, time.time(), run_id, waits):
                     raise RunError("The run has ended, and cannot wait.", "unavailable")
 
         self._asked(run_id, store)
@@ -177,6 +177,10 @@ class AuditStore:
     def look(self, run_id: str) -> bytes:
         """Return the state of a run that waits, and leave it waiting."""
         return self._asked(run_id, lambda database: self._state(database, run_id))
+
+    def waiting_runs(self) -> tuple[str, ...]:
+        """Return the ids of the runs that wait for people, who has waited longest first."""
+        return self._asked("", lambda database: tuple(i for (i,) in database.rows(sql.ALL_WAITING)))
 
     def decide(self, run_id: str, decisions: Sequence[KeptDecision]) -> None:
         """Keep what people said, sealed, all or none."""

@@ -36,6 +36,8 @@ class Writer:
         self._process = os.getpid()
         self._rests_until = 0.0
         self._closed = False
+        self._queue = threading.Lock()
+        self._queued_in = self._process
         self._behind: ThreadPoolExecutor | None = None
         self._last: Future[None] | None = None
 
@@ -50,9 +52,11 @@ class Writer:
             self._catch_up()
             work(self)
             return
-        with self._turn:
-            if self._behind is None or self._process != os.getpid():
+        # Never the lock of the connection: whoever has that may be waiting for the database.
+        with self._queue:
+            if self._behind is None or self._queued_in != os.getpid():
                 self._behind = ThreadPoolExecutor(1, "toolseam-audit")
+                self._queued_in = os.getpid()
             self._last = self._behind.submit(work, self)
 
     def within(self, work: Callable[[Database], T]) -> T:
@@ -64,10 +68,11 @@ class Writer:
     def close(self) -> None:
         """Write what is left, and close the connection."""
         self._catch_up()
+        with self._queue:
+            behind, self._behind = self._behind, None
+        if behind is not None:
+            behind.shutdown()
         with self._turn:
-            if self._behind is not None:
-                self._behind.shutdown()
-                self._behind = None
             if self._database is not None and self._process == os.getpid():
                 self._database.close()
             self._database = None
@@ -75,7 +80,7 @@ class Writer:
 
     def _catch_up(self) -> None:
         last = self._last
-        if last is not None and self._process == os.getpid():
+        if last is not None and self._queued_in == os.getpid():
             last.exception()
 
     def _do(self, work: Callable[[Database], T]) -> T:
@@ -95,7 +100,7 @@ class Writer:
     def _opened(self) -> Database:
         if self._process != os.getpid():
             # The parent's connection is the parent's, also to close.
-            self._database, self._process, self._last = None, os.getpid(), None
+            self._database, self._process = None, os.getpid()
         if self._closed:
             raise Unreachable("closed")
         if self._database is None:
