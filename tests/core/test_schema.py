@@ -1,8 +1,9 @@
 """From an attrs class to the JSON Schema of its arguments."""
 
 import enum
+import typing
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, cast
 
 import annotated_types
 import attrs
@@ -14,7 +15,7 @@ from support.shapes import Order, Range, Table
 from toolseam import Arg
 from toolseam._closed import close
 from toolseam._errors import SpecError
-from toolseam._schema import schema_of
+from toolseam._schema import hints_of, schema_of
 
 
 class Bits(enum.Flag):
@@ -41,6 +42,13 @@ class Tree:
 def one(hint: Any, default: Any = attrs.NOTHING) -> type:
     """Make an attrs class with the one field `x`."""
     return attrs.make_class("Made", {"x": attrs.field(type=hint, default=default)})
+
+
+def postponed(text: Any) -> type:
+    """Make an attrs class of this module whose field `x` has a text for its annotation."""
+    made: Any = one(text)
+    made.__module__, made.__annotations__ = __name__, {"x": text}
+    return cast("type", made)
 
 
 def of(hint: Any, default: Any = attrs.NOTHING) -> Any:
@@ -315,6 +323,41 @@ def test_annotations_that_cannot_be_resolved_are_refused_with_advice() -> None:
 
     with pytest.raises(SpecError, match=r"Arguments.*'Inner'.*module level"):
         schema_of(Arguments)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "int",
+        "None",
+        "Annotated[int | None, Arg('How many.', ge=1)]",
+        "list['Span']",
+        "Annotated[dict[str, 'Span'], 'text']",
+        "Literal['a', 'b']",
+        "'int'",
+    ],
+)
+def test_postponed_annotations_are_what_typing_makes_of_them(text: str) -> None:
+    """Texts that are resolved without `typing` come to the same, and so do those that are not."""
+    made = postponed(text)
+
+    assert hints_of(made) == typing.get_type_hints(made, include_extras=True)
+
+
+def test_inherited_fields_are_resolved_too() -> None:
+    """A class has the arguments of those that it extends."""
+
+    @attrs.frozen
+    class Arguments(Range):
+        more: "int" = 0
+
+    assert schema_of(Arguments)["properties"].keys() == {"first", "last", "more"}
+
+
+def test_a_text_that_is_no_type_is_refused() -> None:
+    """Two types are not one."""
+    with pytest.raises(SpecError, match=r"Made.*cannot be resolved"):
+        schema_of(postponed("int, str"))
 
 
 def test_what_is_no_attrs_class_is_refused() -> None:
