@@ -7,7 +7,7 @@ import attrs
 from toolseam import DataClass, Effect, ToolArtifact, ToolSpec
 
 
-@attrs.frozen
+@attrs.frozen(eq=False, repr=False)
 class Answer:
     """The same facts as text, as artifacts made of the same cells in the same pass, as data."""
 

@@ -17,7 +17,7 @@ PAGE_BYTES = 44_000
 _BREAKS = re.compile(r"\r\n|[\r\n\x0b\x0c\x85\u2028\u2029]")
 
 
-@attrs.define
+@attrs.define(eq=False, repr=False)
 class Page:
     """Lines of text, cells of a table and rows of data that say the same.
 

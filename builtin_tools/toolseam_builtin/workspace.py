@@ -88,7 +88,7 @@ def _text(path: str | os.PathLike[str]) -> str:
     return os.fspath(path)
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen(kw_only=True, repr=False)  # whose addresses hold passwords
 class Workspace:
     """One application's database, files, sources, logs and configuration.
 

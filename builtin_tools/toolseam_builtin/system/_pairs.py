@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 _VALUE_CHARACTERS = 2_000
 
 
-@attrs.frozen
+@attrs.frozen(eq=False, repr=False)
 class Fact:
     """One fact: its name, its text, and its value for the host program (the text if unsaid)."""
 
