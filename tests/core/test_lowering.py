@@ -184,6 +184,55 @@ def test_a_reference_with_words_beside_it_stands_alone() -> None:
     assert found["$defs"]["unit"] == {"enum": ["kg", "l"], "type": "string"}
 
 
+@pytest.mark.parametrize(
+    ("rules", "nullable"),
+    [
+        ({"enum": ["kg", "l"]}, {"enum": ["kg", "l", None], "type": ["string", "null"]}),
+        ({"const": 1}, {"anyOf": [{"const": 1, "type": "integer"}, {"type": "null"}]}),
+        (
+            {"anyOf": [{"type": "string"}, {"type": "integer"}]},
+            {"anyOf": [{"type": "string"}, {"type": "integer"}, {"type": "null"}]},
+        ),
+        (
+            {"type": "array", "items": {"type": "string"}, "description": "Which."},
+            {
+                "description": "Which.",
+                "anyOf": [{"type": "array", "items": {"type": "string"}}, {"type": "null"}],
+            },
+        ),
+        ({"type": ["string", "null"]}, {"type": ["string", "null"]}),
+    ],
+)
+def test_an_optional_key_of_any_kind_may_be_null(rules: Any, nullable: Any) -> None:
+    """Choices, constants, lists: null joins where it was not admitted, and words stay outside."""
+    found = told({"type": "object", "properties": {"it": rules}}, "openai")
+
+    assert found["parameters"]["properties"]["it"] == nullable
+    assert found["parameters"]["required"] == ["it"]
+
+
+@pytest.mark.parametrize(
+    ("pattern", "kept"),
+    [
+        ("^[a-z_]+(?:-[0-9]{2})?$", True),
+        (r"^\d+\.\w*$", True),
+        (r"^\p{Lu}", False),
+        ("(?i)^a$", False),
+        ("^[[:alpha:]]+$", False),
+        ("[a-z&&[^b]]", False),
+    ],
+)
+def test_a_pattern_of_one_engine_is_left_out_in_strict_mode(pattern: str, kept: bool) -> None:
+    """One pattern that OpenAI does not read would fail the request of all tools."""
+    rules = {"type": "string", "pattern": pattern}
+    schema = {"type": "object", "properties": {"it": rules}, "required": ["it"]}
+
+    found = told(schema, "openai")["parameters"]["properties"]["it"]
+
+    assert ("pattern" in found) is kept
+    assert told(schema, "anthropic")["input_schema"]["properties"]["it"]["pattern"] == pattern
+
+
 def test_nested_too_deeply_is_unstrict() -> None:
     """Ten levels are strict, eleven are not."""
 
@@ -342,7 +391,9 @@ def test_a_choice_at_the_top_is_told_beside_each_other(dialect: str, keyword: st
 
 def test_what_a_provider_refuses_however_it_is_put_is_left_out() -> None:
     """One tool that Anthropic would refuse does not take the others with it, and says why."""
-    odd = spec_of({"type": "object", "properties": {"größe": {"type": "string"}}}, "odd")
+    inner = {"type": "object", "properties": {"größe": {"type": "string"}}}
+    items = {"type": "array", "items": inner}
+    odd = spec_of({"type": "object", "properties": {"sizes": items}}, "odd")
 
     lowered = Lowering("anthropic")([spec_of(name="fine"), odd])
 

@@ -68,7 +68,7 @@ class AnthropicProvider:
                 base_url=endpoint.base_url or _HOME,
                 timeout=endpoint.timeout_s,
                 max_retries=0,
-                http_client=connection(),
+                http_client=connection(endpoint.base_url),
                 # The SDK's spans take the whole conversation where its variables say so.
                 open_telemetry={"traces": False, "propagation": False},
             )

@@ -59,7 +59,7 @@ class GoogleProvider:
         version = self._options.pop("api_version", None)
 
         def client() -> tuple[genai.Client, httpx2.AsyncClient]:
-            http = connection()
+            http = connection(endpoint.base_url)
             options = types.HttpOptions(
                 base_url=endpoint.base_url or _HOME,
                 api_version=version,

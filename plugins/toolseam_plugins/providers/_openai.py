@@ -50,7 +50,6 @@ class OpenAI:
             unnamed = None if self.is_home else ""
             return openai.AsyncOpenAI(
                 api_key=key or _NO_KEY,
-                admin_api_key="",
                 organization=unnamed,
                 project=unnamed,
                 base_url=endpoint.base_url or HOME,

@@ -27,7 +27,7 @@ _SAID = {
 }
 
 
-def connection(base_url: str | None = None) -> httpx2.AsyncClient:
+def connection(base_url: str | None) -> httpx2.AsyncClient:
     """Return a client that asks the address it is given and no other.
 
     A redirect would lead a conversation to where nobody declared a zone, and so would a proxy of

@@ -332,6 +332,21 @@ def test_a_key_that_is_not_set_is_told_by_its_name(
 
 
 @every_maker
+def test_what_is_on_this_machine_is_asked_without_a_proxy(
+    maker: Maker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A proxy of the environment never sees what the operator sends to his own machine."""
+    monkeypatch.delenv("NO_PROXY", raising=False)
+    monkeypatch.delenv("no_proxy", raising=False)
+    with recording(as_json({}, 502)) as proxy, recording(maker.say("Yes.")) as recorder:
+        for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):
+            monkeypatch.setenv(name, proxy.url)
+        reply = asked(maker.at(recorder))
+
+    assert (reply.text, proxy.heard) == ("Yes.", [])
+
+
+@every_maker
 def test_one_provider_serves_many_loops(maker: Maker) -> None:
     """Run after run, each in an event loop of its own; nothing is left open behind them."""
     with recording(maker.say("Yes.")) as recorder:
