@@ -30,6 +30,7 @@ COMMANDS = {
     "trust": "let a distribution load, or a workspace name connections",
     "new": "write a package with a tool and its tests",
     "check": "whether a tool keeps the contract, by named checks",
+    "audit": "what was stored of runs and calls: list, show, export, purge",
     "index": "build the full-text index of the workspace, or tell of it",
     "demo": "make a small workspace and show what the rest is about",
 }

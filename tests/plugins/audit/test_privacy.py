@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from support.audit import TEXT, Kept, host, writer
+from support.audit import TEXT, Kept, host
 from support.tools import ADA, BOB, plugin
 from toolseam import Host, ToolArtifact, ToolError, ToolResult
 from toolseam.providers import Finish, Reply, ToolCall
