@@ -46,6 +46,19 @@ def test_it_shows_refusals_a_breach_and_a_write(played: tuple[Path, Ran]) -> Non
     assert "Error (conflict): " in ran.out
 
 
+def test_it_shows_a_run_that_waits_for_a_person(played: tuple[Path, Ran]) -> None:
+    """A question, a read, a write that waits with its preview, and the answer after it."""
+    _, ran = played
+
+    run = ran.out.partition("── 6 ")[2].partition("── 7 ")[0]
+    assert "the model asks for read_records" in run
+    assert "read_records: ok, effect none" in run
+    assert "pages.title of page 3: Getting here -> How to find us" in run
+    assert run.index("rename_page: asked for") < run.index("rename_page: approve")
+    assert run.index("rename_page: approve") < run.index("rename_page: ok, effect done")
+    assert run.endswith("The page Getting here is now called How to find us.\n\n")
+
+
 def test_it_is_plain_text_of_a_hundred_columns(played: tuple[Path, Ran]) -> None:
     """In a pipe no line is wider than 100 columns, ends in blanks or holds an escape."""
     folder, ran = played
@@ -118,6 +131,7 @@ def test_json_is_as_documented(tmp_path: Path) -> None:
     assert [step["status"] for step in ran.json["steps"]] == [
         *("ok", "not_found", "not_found", "permission_denied"),
         *("contract_error", "contract_error", "approval_denied", "ok", "conflict"),
+        *("ok", "ok"),
     ]
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from toolseam import Actor, Host, Zone
 from toolseam.cli._consent import told
+from toolseam.cli._demo._conversation import converse
 from toolseam.cli._demo._files import DATABASE
 from toolseam.cli._demo._page import answered, called, prose, scene, side_by_side, width
 from toolseam.cli._demo._tools import RenamePage, TideTable
@@ -48,9 +49,11 @@ def play(folder: Path) -> tuple[Step, ...]:
             _refusals(session)
             _breach(session, tides)
             _write(host, session)
-            _trace(session.steps)
+            scene(6, "A run with a person in the middle")
+            steps = (*session.steps, *converse(session, _EDITOR))
+            _trace(steps)
             _closing(folder)
-            return session.steps
+            return steps
 
 
 def _opening(folder: Path) -> None:
@@ -183,7 +186,7 @@ def _write(host: Host, session: Session) -> None:
 
 
 def _trace(steps: Sequence[Step]) -> None:
-    scene(6, "What the trace kept")
+    scene(7, "What the trace kept")
     prose("One step an attempt, refusals included; listeners see each at once.")
     say()
     rows = [
@@ -202,7 +205,7 @@ def _trace(steps: Sequence[Step]) -> None:
 
 
 def _closing(folder: Path) -> None:
-    scene(7, "Go on by hand")
+    scene(8, "Go on by hand")
     prose("The folder stays. On the command line you are its local administrator:")
     say()
     for command in (
@@ -217,6 +220,13 @@ def _closing(folder: Path) -> None:
         "toolseam new acme-greet",
     ):
         say("  ", paint(command, "bold"))
+    say()
+    prose(
+        """
+        And with a model: toolseam ask "Which pages are drafts?" --provider openai:MODEL, or at
+        --base-url and --zone of a server of your own. It has no roles unless you give it some.
+        """
+    )
 
 
 def _call(
