@@ -10,6 +10,12 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
 
+NOTHING = (
+    "Nothing is stored here yet. The plugin `audit` stores what happens once your own settings file"
+    ' says: trust = ["audit"]'
+)
+
+
 class AuditError(ToolseamError):
     """The audit store cannot be used as it is; the text says what is wrong, and where."""
 

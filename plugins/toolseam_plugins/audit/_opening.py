@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from toolseam.runs import Privacy
-from toolseam_plugins.audit._database import AuditError, Unreachable
+from toolseam_plugins.audit._database import NOTHING, AuditError, Unreachable
 from toolseam_plugins.audit._retention import mark_interrupted, purge
 from toolseam_plugins.audit._seal import Seal
 from toolseam_plugins.audit._store import AuditStore
@@ -45,6 +45,8 @@ def open_store(settings: Settings) -> AuditStore:
 def connect(settings: Settings, name: str | None = None) -> Database:
     """Connect to the database that the settings name; `name` is that of a store that writes.
 
+    Without a name nothing is made.
+
     Raises `AuditError`.
     """
     where = settings.audit.database
@@ -54,9 +56,12 @@ def connect(settings: Settings, name: str | None = None) -> Database:
         return PostgresDatabase(f"postgresql://{where.partition('://')[2]}", name)
     from toolseam_plugins.audit._sqlite import SqliteDatabase, made_private, make_file
 
-    file = made_private(_file(where, settings.folder), settings.folder)
-    if name is not None and not os.path.lexists(file):
-        make_file(file)
+    file = _file(where, settings.folder)
+    if not os.path.lexists(file):
+        if name is None:
+            raise AuditError(NOTHING)
+        make_file(made_private(file, settings.folder))
+    made_private(file, settings.folder)
     return SqliteDatabase(file, name)
 
 

@@ -11,7 +11,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from toolseam_plugins.audit._database import AuditError, Doubled, Unreachable
+from toolseam_plugins.audit._database import NOTHING, AuditError, Doubled, Unreachable
 from toolseam_plugins.audit._schema import INDEXES, TABLES, VERSION, migrations
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ class PostgresDatabase:
         import psycopg
 
         try:
-            self._open()
+            self._open(make=writer is not None)
             if writer is not None:
                 self._one("SELECT pg_advisory_lock(%s)", _key(writer))
         except AuditError:
@@ -126,11 +126,13 @@ class PostgresDatabase:
         row = self._connection.execute(statement.encode(), values).fetchone()
         return None if row is None else row[0]
 
-    def _open(self) -> None:
+    def _open(self, *, make: bool) -> None:
         """Make the schema, or bring it to this version, and hold it to what we make."""
         with self._connection.transaction():
             self._one("SELECT pg_advisory_xact_lock(%s)", _MAKING)
             there = self._one("SELECT to_regnamespace(%s) IS NOT NULL", SCHEMA)
+            if not there and not make:
+                raise AuditError(NOTHING)
             if not there:
                 self._connection.execute(f"CREATE SCHEMA {SCHEMA}".encode())
             self._migrate(self._version() if there else 0)

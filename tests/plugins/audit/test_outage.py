@@ -55,16 +55,16 @@ def outage(kept: Kept, monkeypatch: pytest.MonkeyPatch) -> Iterator[Outage]:
 
         yield Outage(kept, lock, unlock)
         return
-    name = str(kept.url).rpartition("/")[2]
+    server, name = kept.server, str(kept.url).rpartition("/")[2]
 
     def shut() -> None:
-        kept.server.execute(
+        server.execute(
             f"ALTER DATABASE {name} ALLOW_CONNECTIONS false",
             f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{name}'",
         )
 
     def open_again() -> None:
-        kept.server.execute(f"ALTER DATABASE {name} ALLOW_CONNECTIONS true")
+        server.execute(f"ALTER DATABASE {name} ALLOW_CONNECTIONS true")
 
     yield Outage(kept, shut, open_again)
 
@@ -78,8 +78,10 @@ def test_without_its_intent_a_write_does_not_run(outage: Outage) -> None:
         with outage():
             approval = approved(made, "write", {"text": "y"})
             refused = made.call("write", {"text": "y"}, actor=ADA, approval=approval)
-        assert (refused.failure.code, refused.metadata["reason"]) == ("unavailable", "audit")
-        assert (refused.failure.retriable, done) == (True, [])
+        failure = refused.failure
+        assert failure is not None
+        assert (failure.code, failure.metadata["reason"]) == ("unavailable", "audit")
+        assert (failure.retriable, done) == (True, [])
 
         again = approved(made, "write", {"text": "y"})
         assert made.call("write", {"text": "y"}, actor=ADA, approval=again).success
