@@ -79,19 +79,21 @@ def one_line(text: str) -> str:
     return _BREAKS.sub("↵", text)
 
 
-def excerpt(text: str, characters: int, around: int = 0) -> str:
+def excerpt(text: str, characters: int, around: int = 0, *, total: int | None = None) -> str:
     """Return text cut to so many characters, with a word on how many there are in all.
 
     Args:
         text: one line.
         characters: how many are kept at most.
         around: a place in the text that the kept part shows, with a little of what is before.
+        total: how many there are in all, where the text itself is a beginning.
     """
-    if len(text) <= characters:
+    total = len(text) if total is None else total
+    if total <= characters:
         return text
-    start = min(max(0, around - characters // 3), len(text) - characters)
+    start = max(0, min(around - characters // 3, len(text) - characters))
     kept = text[start : start + characters]
-    return f"{'…' * (start > 0)}{kept}… [{len(text):,} characters in all]"
+    return f"{'…' * (start > 0)}{kept}… [{total:,} characters in all]"
 
 
 def _size(value: Sequence[object]) -> int:

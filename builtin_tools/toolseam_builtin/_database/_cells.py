@@ -12,7 +12,7 @@ import attrs
 from toolseam import json_safe
 from toolseam.guards import MASK, is_sensitive_name, mask_fields, mask_secrets
 from toolseam_builtin._database._model import FETCH_CHARACTERS, Blob, Excerpt
-from toolseam_builtin._page import one_line
+from toolseam_builtin._page import excerpt, one_line
 
 if TYPE_CHECKING:
     from toolseam_builtin._database._model import Cell, Column, Table
@@ -48,9 +48,7 @@ def engine_text(text: str) -> str:
     if len(text) > FETCH_CHARACTERS:
         return f"({len(text):,} characters)"
     masked, _ = mask_secrets(text)
-    cut = len(masked) > CELL_CHARACTERS
-    shown = f"{masked[:CELL_CHARACTERS]}… ({len(masked):,} characters)" if cut else masked
-    return one_line(shown)
+    return one_line(excerpt(masked, CELL_CHARACTERS))
 
 
 def names_field(column: str) -> bool:
@@ -152,7 +150,7 @@ def _text(cell: Excerpt, kind: str | None, characters: int) -> Shown:
         text, total = masked, len(masked)
     doubt = f"no {kind}, shown as stored" if kind else None
     if total > characters:
-        cut = f"{text[:characters]}… ({total:,} characters)"
+        cut = excerpt(text, characters, total=total)
         return Shown(one_line(cut), cut, doubt)
     return Shown(one_line(text), text, doubt)
 

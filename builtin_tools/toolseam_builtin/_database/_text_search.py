@@ -82,7 +82,7 @@ def hit(cell: Excerpt, text: str) -> str | None:
         return None
     start, end = place
     middle = start - max(0, _EXCERPT - (end - start)) // 2 + _BEFORE
-    return excerpt(one_line(shown), _EXCERPT, middle)
+    return excerpt(one_line(shown), _EXCERPT, middle, total=cell.total if cut else None)
 
 
 def _outside(shown: str, wanted: re.Pattern[str]) -> Iterator[tuple[int, int]]:

@@ -103,7 +103,7 @@ def read_record(
     return Record(
         table=table,
         key=",".join(fields[name].text for name in own),
-        label="" if label is None else db.excerpt(fields[label].text, _BRIEF),
+        label="" if label is None else fields_of(table, names, cells, _BRIEF)[label].text,
         fields=tuple(fields.values()),
         cells=dict(zip(names, map(db.scalar, cells), strict=True)),
         warnings=tuple(
@@ -122,7 +122,7 @@ def field_of(cell: db.Cell, column: db.Column, characters: int = _EXCERPT) -> Fi
     stored = whole.value
     text = stored if db.begins_json(stored) else without_markup(stored)
     total = max(cell.total, len(text)) if cell.total > len(cell.text) else len(text)
-    cut = text if total <= characters else f"{text[:characters]}… ({total:,} characters)"
+    cut = db.excerpt(text, characters, total=total)
     note = " (markup left out)" if text != stored and _TAG.search(stored) else ""
     return Field(column.name, f"{db.one_line(cut)}{note}", cut, whole.doubt)
 
@@ -197,10 +197,11 @@ def _group(database: db.Database, plan: Plan, most: int, seconds: float) -> tupl
     found: list[Child] = []
     for row in rows:
         fields = fields_of(query.table, query.columns, row)
+        told = fields if plan.labelled else fields_of(query.table, query.columns, row, _BRIEF)
         parts = [
-            text if plan.labelled else f"{db.one_line(name)}: {db.excerpt(text, _BRIEF)}"
+            text if plan.labelled else f"{db.one_line(name)}: {text}"
             for name in plan.told
-            if (text := fields[name].text) and fields[name].value is not None
+            if (text := told[name].text) and told[name].value is not None
         ]
         found.append(Child(",".join(fields[name].text for name in key), " · ".join(parts)))
     total: int | None = len(rows)
@@ -211,7 +212,10 @@ def _group(database: db.Database, plan: Plan, most: int, seconds: float) -> tupl
 
 
 def fields_of(
-    table: db.Table, names: tuple[str, ...], cells: tuple[db.Cell, ...]
+    table: db.Table,
+    names: tuple[str, ...],
+    cells: tuple[db.Cell, ...],
+    characters: int = _EXCERPT,
 ) -> dict[str, Field]:
     """Return the cells of a row as fields by name; what speaks of a secret is masked."""
     columns = db.columns_of(table, names)
@@ -219,6 +223,6 @@ def fields_of(
     return {
         column.name: Field(column.name, MASK, MASK)
         if secret and column.paired and cell is not None
-        else field_of(cell, column)
+        else field_of(cell, column, characters)
         for column, cell in zip(columns, cells, strict=True)
     }

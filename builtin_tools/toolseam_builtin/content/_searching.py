@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 _SECONDS = 1.4
 _TURN_SECONDS = 0.1
 _CANDIDATES = 1_000_000_000
-_LABEL = 100
 
 
 @attrs.frozen
@@ -149,12 +148,9 @@ def _search(
             and (excerpt := db.hit(cell, text)) is not None
         }
         if places:
-            named = {
-                column.name: db.show(cell, column).text
-                for column, cell in cells.items()
-                if column.name in key or column.name == place.label
-            }
-            label = "" if place.label is None else db.excerpt(named[place.label], _LABEL)
+            shown = zip(names, db.show_row(table, columns, row), strict=True)
+            named = {name: each.text for name, each in shown}
+            label = "" if place.label is None else named[place.label]
             field, *also = places
             said = ",".join(named[name] for name in key)
             hits.append(Hit(said, label, field, places[field], tuple(also)))

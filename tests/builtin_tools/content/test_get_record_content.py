@@ -156,7 +156,7 @@ def test_long_texts_are_excerpts(tmp_path: Path) -> None:
 
     result = ask(get_record_content, sqlite_workspace(tmp_path, script), table="page", key=1)
 
-    assert "… (499 characters) (markup left out)" in result.content
+    assert "… [499 characters in all] (markup left out)" in result.content
 
 
 def test_taking_markup_out_joins_no_secret(tmp_path: Path) -> None:
@@ -231,3 +231,15 @@ def test_markup_without_end_takes_no_time(tmp_path: Path) -> None:
 
     assert result.success
     assert time.process_time() - started < 1
+
+
+def test_a_long_label_says_its_own_length(tmp_path: Path) -> None:
+    """What is cut of a label is counted from the text, not from what another cut left of it."""
+    script = """
+    create table page (id integer primary key, title text);
+    insert into page values (1, replace(hex(zeroblob(150000)), '00', 'xy'));
+    """
+
+    result = ask(get_record_content, sqlite_workspace(tmp_path, script), table="page", key=1)
+
+    assert result.content.count("… [300,000 characters in all]") == 2

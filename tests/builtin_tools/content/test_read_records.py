@@ -248,7 +248,7 @@ def test_long_text_says_its_length(tmp_path: Path) -> None:
 
     result = ask(read_records, sqlite_workspace(tmp_path, script), table="Album")
 
-    assert "… (1,000 characters)" in result.content
+    assert "… [1,000 characters in all]" in result.content
 
 
 def test_a_full_answer_stops_between_records(tmp_path: Path) -> None:

@@ -276,3 +276,30 @@ def test_a_search_without_end_is_stopped(tmp_path: Path) -> None:
     assert time.monotonic() - started < 2.5
     assert result.data["stopped"] == ["endless"]
     assert "stopped at the time limit" in result.content
+
+
+def test_a_label_names_no_secret(tmp_path: Path) -> None:
+    """A label that holds the value of a sensitive field is masked, as the field would be."""
+    script = """
+    create table conf (id integer primary key, name text, value text);
+    insert into conf values (1, 'api_key', 'k-Aster-9'), (2, 'rapid', 'dark');
+    """
+    workspace = sqlite_workspace(tmp_path, script, tables={"conf": TableSettings(label="value")})
+
+    result = ask(search_records, workspace, query="api")
+
+    assert "- conf:1 [masked]" in result.content
+    assert "- conf:2 dark" in result.content
+    assert "Aster" not in everything(result)
+
+
+def test_a_long_text_says_its_own_length(tmp_path: Path) -> None:
+    """Label and excerpt of a text of which only a part is searched count all of it."""
+    script = """
+    create table page (id integer primary key, title text);
+    insert into page values (1, 'needle' || replace(hex(zeroblob(150000)), '00', 'xy'));
+    """
+
+    result = ask(search_records, sqlite_workspace(tmp_path, script), query="needle")
+
+    assert result.content.count("… [300,006 characters in all]") == 2

@@ -236,6 +236,10 @@ EMPTY_TOKEN=
 <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 40 20"><title>The harbour</title>
 <path d="M0 15h40v5H0z" fill="#246"/><path d="M8 14l4-9 4 9z" fill="#c63"/></svg>
 """,
+    "media/plans/ground-floor.svg": """\
+<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 60 40"><title>Ground floor</title>
+<path d="M1 1h58v38H1zM30 1v38M30 20h29" fill="none" stroke="#246"/></svg>
+""",
     "media/opening-hours.txt": "Tuesday to Sunday, 10:00 to 18:00\n",
     "etc/cron.d/museum": """\
 # what the site does by itself
