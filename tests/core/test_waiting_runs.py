@@ -162,3 +162,48 @@ def test_what_cannot_be_edited_says_why(
             host.session(actor=BOB).revised(run.id, pending, arguments)
 
     assert refused.value.code == code
+
+
+def test_a_call_that_is_looked_at_again_is_approved_as_it_is_now() -> None:
+    """What changed while it waited is shown; the new digest approves it, the old one does not."""
+    kept: list[str] = []
+    script = provider()
+    with host_of(kept) as host:
+        run = asked(host, script)
+        session = host.session()
+        deny = Decision.deny(run.pending[1], actor=ADA)
+        kept.append("somebody else's")
+        with pytest.raises(RunError):
+            session.resume(run.id, [Decision.approve(run.pending[0], actor=ADA), deny], script)
+        seen = session.revised(run.id, run.pending[0])
+        session.resume(run.id, [Decision.approve(seen, actor=ADA), deny], script)
+
+    assert seen.lines == ("1 kept; would keep x",)
+    assert kept == ["somebody else's", "x"]
+
+
+def test_a_call_that_would_be_refused_now_is_not_shown_for_approval() -> None:
+    """An owner who lost his right is told by the gate's code when somebody looks again."""
+    with host_of([]) as host:
+        run = asked(host, provider())
+        tool = host.tool("write")
+        assert tool is not None
+        tool.requires_admin = True
+        state = host._state.store.look(run.id).replace(b'"admin"', b'"guest"')
+        host._state.store.suspend(run.id, state)
+        with pytest.raises(RunError) as refused:
+            host.session().revised(run.id, run.pending[0])
+
+    assert refused.value.code == "permission_denied"
+
+
+def test_an_approval_without_a_digest_is_none() -> None:
+    """A decision that names nothing that was seen is a conflict."""
+    kept: list[str] = []
+    with host_of(kept) as host:
+        run = asked(host, provider())
+        blind = attrs.evolve(Decision.approve(run.pending[0], actor=ADA), digest=None)
+        with pytest.raises(RunError) as refused:
+            host.session().decide(run.id, [blind])
+
+    assert (refused.value.code, kept) == ("conflict", [])

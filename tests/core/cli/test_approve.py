@@ -128,6 +128,18 @@ def test_where_nothing_waits_it_says_so(workspace: Path, audited: Lab) -> None:
     assert waits(audited, workspace) == []
 
 
+def test_the_whole_turn_is_told_before_the_calls(workspace: Path, audited: Lab) -> None:
+    """What needs nobody stands there with its arguments, what will be refused with its code."""
+    refused: Any = {"calls": [*WRITE["calls"], ["get_env", {}]]}
+    run = asked(audited, workspace, refused)
+
+    ran = approve(audited, workspace, run)
+
+    assert '1  echo {"text": "hi"' in ran.out
+    assert "2  get_env: will be refused: permission_denied" in ran.out
+    assert "1 of 3 calls of this turn need a person" in ran.out
+
+
 def test_an_approved_call_runs_and_the_run_goes_on(workspace: Path, audited: Lab) -> None:
     """In another process, with the provider that it had; the model is told what came of it."""
     run = asked(audited, workspace, WRITE)

@@ -6,12 +6,18 @@ import sys
 import attrs
 import pytest
 
-from toolseam import Run
+from support.tools import fine, plugin
+from toolseam import Host, Run
+from toolseam._runs import run_step
+from toolseam._steps import Live
+from toolseam.cli._following import Following
 from toolseam.cli._person import login, person
 from toolseam.cli._runs import exit_code, say_end
-from toolseam.providers import ProviderFault, Usage
+from toolseam.providers import Delta, ProviderFault, Usage
 from toolseam.runs import RunStatus, Termination
 
+TEXT = {"type": "object", "properties": {"text": {"type": "string"}}}
+FAILED = {"provider": "m", "fault": "connection"}
 DONE = Run(
     id="r",
     status=RunStatus.COMPLETED,
@@ -91,3 +97,47 @@ def test_an_account_without_a_name_is_its_number(monkeypatch: pytest.MonkeyPatch
 
     monkeypatch.setitem(sys.modules, "pwd", None)
     assert login() == "local"
+
+
+def test_older_messages_that_are_left_out_are_said(capsys: pytest.CaptureFixture[str]) -> None:
+    """A run with a bound of what the model can read tells what it no longer sends."""
+    left_out = run_step("context", "r", 1, 2, 0.0, {"dropped_messages": 4}, {})
+
+    Following(words=True).tell(left_out)
+
+    assert capsys.readouterr() == ("", "· 4 older messages are not sent any more\n")
+
+
+def test_live_notes_are_left_to_the_progress_line(capsys: pytest.CaptureFixture[str]) -> None:
+    """What a tool says of its progress is drawn elsewhere, and once."""
+    Following(words=True).tell(Live("progress", "r", "echo", 1.0))
+
+    assert capsys.readouterr() == ("", "")
+
+
+def test_long_arguments_are_cut_and_counted(capsys: pytest.CaptureFixture[str]) -> None:
+    """The line of a step stays a line, on a terminal of any width."""
+    with Host(tools=[plugin(lambda arguments: fine(), parameters=TEXT)]) as host:
+        session = host.session()
+        session.call("probe", {"text": "x\n" * 500})
+
+    Following(words=True).tell(session.steps[0])
+
+    _, err = capsys.readouterr()
+    assert err.count("\n") == 1
+    assert "characters in all]" in err
+    assert len(err) < 300
+
+
+@pytest.mark.parametrize("ends", ["\n", ""])
+def test_words_and_steps_do_not_share_a_line(capsys: pytest.CaptureFixture[str], ends: str) -> None:
+    """A step begins a line of its own; an answer that was streamed is not printed again."""
+    following = Following(words=True)
+    following.tell(Delta(f"ye{ends}"))
+    following.tell(run_step("llm", "r", 1, 1, 0.0, {"finish": "failed", **FAILED}, {}))
+    following.tell(run_step("request", "r", 2, 1, 0.0, {}, {}))
+    following.tell(Delta(""))
+    following.tell(Delta("yes"))
+    following.finish(DONE)
+
+    assert capsys.readouterr() == ("ye\nyes\n", "· m failed: connection\n")
