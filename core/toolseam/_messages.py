@@ -216,7 +216,7 @@ class Provider(Protocol):
 
     @property
     def name(self) -> str:
-        """How steps and logs name it, for example `openai:gpt-5`."""
+        """How steps and logs name it, for example ``openai:gpt-5``."""
         ...
 
     def complete(self, request: Request) -> Reply | Awaitable[Reply]:
