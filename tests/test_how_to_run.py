@@ -34,7 +34,7 @@ def programs(page: str) -> list[str]:
 def run(program: str, site: Museum) -> Ran:
     """Run a program of a page in the site's folder."""
     done = subprocess.run(
-        [sys.executable, "-W", "error", "-c", program],
+        [sys.executable, "-c", program],
         cwd=site.folder,
         env=os.environ | site.environ,
         capture_output=True,
