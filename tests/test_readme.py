@@ -4,6 +4,8 @@ import re
 import shlex
 import sqlite3
 import sys
+import tomllib
+from collections import Counter
 from contextlib import closing
 from pathlib import Path
 from types import ModuleType
@@ -13,7 +15,8 @@ import pytest
 from support.commands import toolseam
 from toolseam.testing import harness
 
-README = (Path(__file__).parent.parent / "README.md").read_text(encoding="utf-8")
+ROOT = Path(__file__).parent.parent
+README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 
 def blocks(language: str) -> list[str]:
@@ -67,3 +70,13 @@ def test_the_commands_of_the_readme_work(folder: Path) -> None:
         assert program == "toolseam"
         ran = toolseam(*words, cwd=folder)
         assert (command, ran.code) == (command, 0)
+
+
+def test_the_builtins_are_counted_by_group() -> None:
+    """The table names each group with its page and as many tools as there are."""
+    points = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["entry-points"]
+    groups = Counter(point.split(".")[1] for point in points["toolseam.tools"].values())
+    rows = re.findall(r"\| \[[^]]+\]\(docs/reference/tools/(\w+)\.md\) \| (\d+) \|", README)
+
+    assert {name: int(count) for name, count in rows} == groups
+    assert f"{groups.total()} builtins" in README
