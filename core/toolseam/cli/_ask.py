@@ -156,7 +156,8 @@ def _asking(host: Host, options: Namespace) -> _Asking:
     session = host.session(actor=actor, tools=kept, zone=_zone(host, name, options.zone))
     allowed = None if wanted is None else frozenset(wanted)
     zone = farthest(session.zone, (provider,))
-    missing = [*withheld(host, Receiver(actor, zone, allowed))]
+    key = f"providers.{_head(name)}.zone"
+    missing = [*withheld(host, Receiver(actor, zone, allowed), key)]
     named = {each.name for each in missing}
     missing += [each for each in _unkept(host, kept) if each.name not in named]
     return _Asking(session, provider, tuple(sorted(missing, key=lambda each: each.name)))
@@ -167,8 +168,12 @@ def _zone(host: Host, name: str, said: str | None) -> str | None:
 
     What a provider says of itself can only be farther; the run sees to that.
     """
-    known = host.settings.operator.providers.get(name.partition(":")[0])
+    known = host.settings.operator.providers.get(_head(name))
     return said or (None if known is None else known.zone)
+
+
+def _head(name: str) -> str:
+    return name.partition(":")[0]
 
 
 def _wanted(host: Host, words: str | None) -> tuple[str, ...] | None:

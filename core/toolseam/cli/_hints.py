@@ -49,8 +49,8 @@ def about_name(host: Host, name: str) -> Iterator[str]:
         yield (close.removeprefix("; ") or "`toolseam list` names the tools that there are")
 
 
-def setting_for(host: Host, tool: BoundTool, reason: str) -> str:
-    """Name what changes the gate's answer, given its reason."""
+def setting_for(host: Host, tool: BoundTool, reason: str, zone: str = "zone") -> str:
+    """Name what changes the gate's answer, given its reason; `zone` is the key that says where."""
     settings = host.settings
     file = settings.operator_file or "the operator's file"
     if reason == "disabled":
@@ -62,7 +62,7 @@ def setting_for(host: Host, tool: BoundTool, reason: str) -> str:
     if reason in {"requires_admin", "no_actor"}:
         return f"only an actor with the role admin may call it; ask.roles in {file} names roles"
     if reason == "data_class":
-        return f"its answers are {tool.data_class}; `zone` in {file} says where they may go"
+        return f"its answers are {tool.data_class}; `{zone}` in {file} says where they may go"
     if reason == "sends_to":
         return f"it sends its arguments to {tool.spec.sends_to}, and more delicate text was read"
     return "the session's allow-list leaves it out"

@@ -68,6 +68,7 @@ def test_a_model_is_no_local_administrator(workspace: Path, scripted: Lab) -> No
     assert "echo" in request["tools"]
     assert refused["read_source"]["reason"] == "requires_admin"
     assert "ask.roles" in refused["read_source"]["setting"]
+    assert "providers.script.zone" in refused["read_records"]["setting"]
 
 
 def test_a_call_that_was_not_offered_is_refused(workspace: Path, scripted: Lab) -> None:
