@@ -44,7 +44,8 @@ def reasons_in(source: str) -> set[str]:
             found += [v for k, v in pairs if isinstance(k, ast.Constant) and k.value == "reason"]
         called = getattr(node, "func", None)
         name = getattr(called, "id", getattr(called, "attr", None))
-        if isinstance(node, ast.Call) and name in {"refusal", "unavailable", "conflict", "_conflict"}:
+        refusing = {"refusal", "unavailable", "conflict", "_conflict"}
+        if isinstance(node, ast.Call) and name in refusing:
             found += [each.value for each in node.keywords if each.arg == "reason"]
             found += node.args[1:2] if name != "refusal" else []
     return {each.value for each in found if isinstance(each, ast.Constant)}  # type: ignore[misc]

@@ -27,7 +27,7 @@ _DEPTH = 8
 
 @attrs.frozen
 class LogFile:
-    """One file: the guard that gives it out, its name there, and its path as the workspace has it."""
+    """One file: the guard that gives it out, its name there, its path as the workspace has it."""
 
     guard: PathGuard
     name: str

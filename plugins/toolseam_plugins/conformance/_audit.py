@@ -89,10 +89,8 @@ def _is_own(event: str, given: tuple[Any, ...]) -> bool:
     That is how foreign code is looked at without importing it here. What the process may change
     in the workspace is seen by the footprint all the same.
     """
-    if event != "subprocess.Popen" or len(given) < 2 or not isinstance(given[1], list | tuple):  # noqa: PLR2004
-        return False
-    words = [str(word) for word in given[1][:2]]
-    return words == [sys.executable, "-I"]
+    words = given[1] if event == "subprocess.Popen" and len(given) > 1 else ()
+    return [str(word) for word in words[:2]] == [sys.executable, "-I"]
 
 
 def _opened(path: object, mode: object, flags: object) -> tuple[str, str] | None:

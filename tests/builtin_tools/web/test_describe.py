@@ -119,7 +119,7 @@ def test_the_child_finds_its_own_rooms() -> None:
     """The describing function is of the copy that the child's file belongs to."""
     before = list(sys.path)
 
-    assert _child._own_rooms() is describe
+    assert _child._own_room(describe.__module__) is describe
     assert sys.path == before
 
 
