@@ -19,6 +19,7 @@ PYTHONS = ["3.11", "3.12", "3.13"]
 SOURCES = ("core", "plugins", "builtin_tools", "tests", "benchmarks", "docs", "noxfile.py")
 PACKAGES = ("toolseam", "toolseam_builtin", "toolseam_plugins")
 WHEELS = ROOT / "dist"
+AIMOCK = "@copilotkit/aimock@1.43.0"
 
 
 def groups(*names: str) -> tuple[str, ...]:
@@ -107,6 +108,17 @@ def lowest(session: nox.Session) -> None:
     ]
     install_wheel(session, "--resolution", "lowest-direct", *ours, *groups("test"))
     run_tests(session)
+
+
+@nox.session(tags=["full"], requires=["wheel"])
+def second_opinion(session: nox.Session) -> None:
+    """Run the providers against a mock of their APIs that others wrote, which npm fetches."""
+    install_wheel(session, *groups("test", "mock"))
+    place = session.create_tmp()
+    quietly = ("--no-audit", "--no-fund", "--ignore-scripts")
+    session.run("npm", "install", "--prefix", place, *quietly, AIMOCK)
+    mock = {"TOOLSEAM_AIMOCK": str(Path(place) / "node_modules" / ".bin" / "llmock")}
+    session.run("python", "-m", "pytest", "tests/second_opinion", env=mock)
 
 
 @nox.session(tags=["coverage"], requires=["wheel"])

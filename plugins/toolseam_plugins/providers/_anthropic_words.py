@@ -14,7 +14,7 @@ from toolseam.providers import (
     ToolMessage,
     Usage,
 )
-from toolseam_plugins.providers._talk import keep, kept_of, object_of, paired, spoken
+from toolseam_plugins.providers._talk import called, keep, kept_of, object_of, paired, spoken
 from toolseam_plugins.providers._wire import mended
 
 if TYPE_CHECKING:
@@ -121,7 +121,7 @@ def reply_of(found: Mapping[str, Any], lowered: Lowered, model: str) -> Reply:
     return Reply(
         _joined(kept, "text"),
         tuple(calls),
-        Finish.CALLS if calls and finish is Finish.STOP else finish,
+        called(finish, calls),
         _usage(body.get("usage") or {}),
         _joined(kept, "thinking"),
         # Plain words and calls are told again from the message itself.

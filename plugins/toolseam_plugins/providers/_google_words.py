@@ -7,7 +7,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from toolseam.providers import AssistantMessage, Finish, Reply, SystemMessage, ToolMessage, Usage
-from toolseam_plugins.providers._talk import keep, kept_of, object_of, spoken
+from toolseam_plugins.providers._talk import called, keep, kept_of, object_of, spoken
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -154,7 +154,7 @@ def _finish(pieces: list[dict[str, Any]], calls: list[ToolCall]) -> Finish:
     if any(_is_blocked(each) for each in pieces) or _FILTERED.intersection(reasons):
         return Finish.FILTERED
     found = _FINISH.get(reasons[-1], Finish.OTHER) if reasons else Finish.OTHER
-    return Finish.CALLS if calls and found is Finish.STOP else found
+    return called(found, calls)
 
 
 def _usage(pieces: list[dict[str, Any]]) -> Usage:

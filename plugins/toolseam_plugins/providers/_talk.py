@@ -7,10 +7,16 @@ import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, cast
 
-from toolseam.providers import AssistantMessage, ProviderFault, SystemMessage, ToolMessage
+from toolseam.providers import (
+    AssistantMessage,
+    Finish,
+    ProviderFault,
+    SystemMessage,
+    ToolMessage,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sized
 
     from toolseam.providers import Message, ToolCall
 
@@ -40,6 +46,11 @@ def fault_of(status: int) -> ProviderFault:
     return _FAULTS.get(
         status, ProviderFault.CLIENT_ERROR if status >= _CLIENT else ProviderFault.UNKNOWN
     )
+
+
+def called(finish: Finish, calls: Sized) -> Finish:
+    """Return why a model stopped: for its calls, where a server has another word for it."""
+    return Finish.CALLS if calls and finish in {Finish.STOP, Finish.OTHER} else finish
 
 
 def keep(kind: str, model: str, items: list[dict[str, Any]]) -> dict[str, Any]:
