@@ -6,8 +6,11 @@ import asyncio
 import contextlib
 import locale
 import os
+import re
 import threading
 import time
+from datetime import UTC, datetime
+from functools import partial
 from typing import TYPE_CHECKING
 
 from toolseam import Actor
@@ -15,9 +18,12 @@ from toolseam_plugins.conformance._model import Check, Failed, Level, NotApplica
 from toolseam_plugins.conformance._of_results import uncalled
 
 if TYPE_CHECKING:
-    from collections.abc import Generator
+    from collections.abc import Callable, Generator
 
     from toolseam_plugins.conformance._subject import Arguments, Outcome, Subject
+
+    Told = tuple[str, str]
+    """What a caller is told: the status, and the text."""
 
 DEADLINE_S = 0.5
 GRACE_S = 0.5
@@ -28,6 +34,7 @@ INLINE_S = 0.05
 _TRIES = 3
 _THREADS = 8
 _NEAR, _FAR = "UTC", "Pacific/Kiritimati"
+_MOMENT = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d)")
 
 
 def _sampled(subject: Subject) -> str | None:
@@ -203,29 +210,63 @@ def _parallel_safe_holds(subject: Subject) -> None:
 
 
 def _same_in_time_zone(subject: Subject) -> None:
+    def ask(outcome: Outcome, zone: str) -> Told:
+        with _time_zone(zone):
+            status, content = subject.call(outcome.arguments).told
+        # A tool may well tell local time with its offset, and name the zone.
+        return status, _MOMENT.sub(_in_utc, content).replace(_FAR, _NEAR)
+
     for outcome in subject.steady:
-        with _time_zone(_NEAR):
-            near = subject.call(outcome.arguments)
-        with _time_zone(_FAR):
-            far = subject.call(outcome.arguments)
-        # A tool may well name the zone that the process was given.
-        if far.told[0] != near.told[0] or far.told[1].replace(_FAR, _NEAR) != near.told[1]:
-            _differs(subject, outcome, far.told[1], f"in the time zone {_FAR}")
+        near, far = partial(ask, outcome, _NEAR), partial(ask, outcome, _FAR)
+        _hold_alike(subject, outcome, near, far, f"in the time zone {_FAR}")
+
+
+def _in_utc(moment: re.Match[str]) -> str:
+    try:
+        return datetime.fromisoformat(moment[0]).astimezone(UTC).isoformat()
+    except (ValueError, OverflowError):
+        return moment[0]
 
 
 def _same_in_locale(subject: Subject) -> None:
+    def ask(outcome: Outcome) -> Told:
+        with _other_locale():
+            return subject.call(outcome.arguments).told
+
+    with _other_locale() as name:
+        where = f"in the locale {name}"
     for outcome in subject.steady:
-        with _other_locale() as name:
-            again = subject.call(outcome.arguments)
-        if again.told != outcome.told:
-            _differs(subject, outcome, again.told[1], f"in the locale {name}")
+        _hold_alike(
+            subject, outcome, partial(_told, subject, outcome), partial(ask, outcome), where
+        )
 
 
 def _sync_and_async_agree(subject: Subject) -> None:
     for outcome in subject.steady:
-        again = subject.call(outcome.arguments, awaited=True)
-        if again.told != outcome.told:
-            _differs(subject, outcome, again.told[1], "when it is called by `acall`")
+        called = partial(_told, subject, outcome)
+        awaited = partial(_told, subject, outcome, awaited=True)
+        _hold_alike(subject, outcome, called, awaited, "when it is called by `acall`")
+
+
+def _told(subject: Subject, outcome: Outcome, *, awaited: bool = False) -> Told:
+    return subject.call(outcome.arguments, awaited=awaited).told
+
+
+def _hold_alike(
+    subject: Subject,
+    outcome: Outcome,
+    one: Callable[[], Told],
+    other: Callable[[], Told],
+    where: str,
+) -> None:
+    """Fail where two ways to ask give two answers, each of them again and again."""
+    first, second = one(), other()
+    if first == second:
+        return
+    if any((one(), other()) != (first, second) for _ in range(_TRIES)):
+        raise NotApplicable("its answers differ from call to call")
+    told = f"the answer is another one {where}: {first[1][:80]!r} and {second[1][:80]!r}"
+    raise Failed(told, subject.reproduce(outcome.arguments))
 
 
 def _fresh_process_agrees(subject: Subject) -> None:

@@ -1,7 +1,10 @@
+import os
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import attrs
 import pytest
@@ -374,3 +377,33 @@ def test_what_makes_a_host_may_fail() -> None:
     found = only(Plugin(fine), "plugin-loads", host=make)
 
     assert (found.status, "no host" in found.message) == (Status.FAILED, True)
+
+
+def test_local_time_may_be_told_with_its_offset() -> None:
+    """A moment is the same one in every zone, and the zone may be named; a bare hour is not."""
+
+    def clock(arguments: Any) -> ToolResult:
+        """Tell an instant, in the zone of the process."""
+        there = datetime.fromtimestamp(86_400, UTC).astimezone(
+            ZoneInfo(os.environ.get("TZ", "UTC"))
+        )
+        return ToolResult.text(f"{there.isoformat(' ')} in {there.tzinfo}")
+
+    found = only(Plugin(clock), "same-in-another-time-zone", examples=[{}])
+
+    assert found.status is Status.PASSED
+
+
+def test_what_moves_by_itself_is_no_fault() -> None:
+    """An answer that happens to be the same twice, and then is another one, proves nothing."""
+    turns: Iterator[int]
+
+    def drifting(arguments: Any) -> ToolResult:
+        """Tell a number that seems to stand still."""
+        return ToolResult.text(f"{next(turns)} of a hundred")
+
+    for slug in ("same-in-another-locale", "same-in-another-time-zone", "sync-and-async-agree"):
+        turns = iter([1, 1, 1, 2, 1, 3, *range(4, 100)])
+        assert only(Plugin(drifting), slug, examples=[{}]).message == (
+            "its answers differ from call to call"
+        )
