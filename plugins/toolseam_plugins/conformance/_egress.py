@@ -23,18 +23,22 @@ from toolseam import (
     hookimpl,
     render_tool_result,
 )
+from toolseam.providers import Reply, ToolCall
 from toolseam.testing import Canary, canary
+from toolseam_plugins.conformance._egress_wires import ANSWER, drive, wires
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Sequence
+
+    from toolseam.providers import Request
 
     Make = Callable[[Sequence[object]], Host]
     Sink = Callable[["Traffic"], "str | bytes"]
 
 _VARIABLE = "TOOLSEAM_EGRESS_PASSWORD"
 _FINE, _FAILING, _RAISING, _SETTLED = "fine", "failing", "raising", "settled"
-_BREAKING = "breaking"
-_TOOLS = (_FINE, _FAILING, _RAISING, _SETTLED, _BREAKING)
+_BREAKING, _WRITING = "breaking", "writing"
+_TOOLS = (_FINE, _FAILING, _RAISING, _SETTLED, _BREAKING, _WRITING)
 
 
 @attrs.frozen
@@ -74,23 +78,27 @@ def egress(make: Make | None = None, sinks: dict[str, Sink] | None = None) -> tu
         sinks: further ways out by name: each is driven with the traffic and returns the bytes
             that a recorder of it has heard.
     """
+    return tuple(_cells({**SINKS, **(sinks or {})}, make or _make))
+
+
+def _cells(sinks: dict[str, Sink], make: Make) -> list[Cell]:
     cells: list[Cell] = []
-    for name, sink in {**SINKS, **(sinks or {})}.items():
-        with _planted(make or _make) as traffic:
+    for name, sink in sinks.items():
+        with _planted(make) as traffic:
             heard = sink(traffic)
             cells += [
                 Cell(name, place, bird.is_in(heard)) for place, bird in traffic.planted.items()
             ]
-    return tuple(cells)
+    return cells
 
 
 def hits(make: Make | None = None) -> list[Cell]:
-    """Return the cells where a canary came out."""
-    return [cell for cell in egress(make) if cell.hit]
+    """Return the cells of a host's own ways out where a canary came out."""
+    return [cell for cell in _cells(HOST_SINKS, make or _make) if cell.hit]
 
 
 def _make(tools: Sequence[object]) -> Host:
-    return Host(tools=tools)
+    return Host(tools=tools, settings={"enable": [_WRITING]})
 
 
 @contextlib.contextmanager
@@ -138,10 +146,14 @@ def _plugin(name: str, birds: dict[str, Canary]) -> object:
     def breaking(arguments: Any) -> Any:  # noqa: ANN401, ARG001
         return {"content": said["look_alike"]}
 
+    def preview(arguments: Any, context: Any) -> ToolResult:  # noqa: ANN401
+        del context
+        return fine(arguments)
+
     spec = ToolSpec(
         name=name,
         description="A tool of the egress proof.",
-        effect="read_only",
+        effect="idempotent_write" if name == _WRITING else "read_only",
         data_class="public_content",
     )
     answers = {
@@ -150,8 +162,12 @@ def _plugin(name: str, birds: dict[str, Canary]) -> object:
         _RAISING: raising,
         _SETTLED: settled,
         _BREAKING: breaking,
+        _WRITING: fine,
     }
-    return SimpleNamespace(tool_spec=hookimpl(lambda: spec), execute=hookimpl(answers[name]))
+    plugin = SimpleNamespace(tool_spec=hookimpl(lambda: spec), execute=hookimpl(answers[name]))
+    if name == _WRITING:
+        plugin.preview = hookimpl(preview)
+    return plugin
 
 
 def _call_wire(traffic: Traffic) -> str:
@@ -205,12 +221,40 @@ def _logged(traffic: Traffic) -> str:
     return "\n".join(lines)
 
 
-SINKS: dict[str, Sink] = {
+class _Listening:
+    """A provider that asks for every tool once, and keeps what it was told."""
+
+    name = "listening"
+
+    def __init__(self, names: Sequence[str]) -> None:
+        self.told: list[str] = []
+        self._names = names
+
+    def complete(self, request: Request) -> Reply:
+        """Ask for all of them; then come to an end."""
+        first = not self.told
+        self.told.append(repr(request))
+        calls = tuple(ToolCall(name, None, name) for name in self._names)
+        return Reply(calls=calls) if first else Reply(ANSWER)
+
+
+def _run(traffic: Traffic) -> str:
+    """Say what a run hands to its provider, before any adapter puts it in other words."""
+    provider = _Listening(traffic.names)
+    drive(traffic, provider)
+    return "\n".join(provider.told)
+
+
+HOST_SINKS: dict[str, Sink] = {
     "call_wire": _call_wire,
     "acall_wire": _acall_wire,
     "rendered": _rendered,
     "specifications": _specifications,
     "shown": _shown,
     "log": _logged,
+    "run": _run,
 }
+"""The ways out of a host itself."""
+
+SINKS: dict[str, Sink] = {**HOST_SINKS, **wires()}
 """Every way out that is installed; adapters of providers, MCP and other frameworks join here."""

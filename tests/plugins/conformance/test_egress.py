@@ -1,15 +1,22 @@
+import json
+from collections.abc import Sequence
+from importlib import import_module
 from typing import Any
 
+import pytest
+
 from plugins.conformance.broken_hosts import HOSTS
+from toolseam import Host
 from toolseam_plugins.conformance import egress
-from toolseam_plugins.conformance._egress import SINKS
+from toolseam_plugins.conformance._egress import SINKS, _make
 
 PLACES = {
     *("data", "metadata", "artifact_table", "artifact_text", "artifact_label"),
     *("artifact_tree", "artifact_key_value", "artifact_code"),
     *("failure_metadata", "exception", "look_alike", "settings", "environment"),
 }
-NAMES = {"call_wire", "acall_wire", "rendered", "specifications", "shown", "log"}
+ADAPTERS = ("openai", "openai_responses", "anthropic", "google")
+NAMES = {"call_wire", "acall_wire", "rendered", "specifications", "shown", "log", "run", *ADAPTERS}
 
 
 def test_nothing_that_must_stay_leaves_the_host() -> None:
@@ -55,3 +62,71 @@ def test_a_further_sink_can_be_driven() -> None:
     hits = {(cell.sink, cell.place) for cell in egress(sinks={"leaky": leaky}) if cell.hit}
 
     assert hits == {("leaky", "metadata")}
+
+
+@pytest.mark.parametrize("name", ["run", *ADAPTERS])
+def test_a_run_is_whole(name: str) -> None:
+    """Every planted tool is told of, the one that waits for a person after he said yes."""
+    heard: list[str] = []
+
+    def listening(traffic: Any) -> str:
+        said = SINKS[name](traffic)
+        heard.append(said if isinstance(said, str) else said.decode())
+        return said if isinstance(said, str) else said.decode()
+
+    egress(sinks={"again": listening})
+
+    (said,) = heard
+    told = ("Error (conflict): It failed.", "Error (execution_error)", "Error (contract_error)")
+    assert all(each in said for each in (*told, "Two secrets of", "fine"))
+    assert "approval_denied" not in said
+    assert "permission_denied" not in said
+
+
+def overheard(tools: Sequence[Any]) -> tuple[Host, str]:
+    """Return a host of the planted tools, and the data that one of them gives."""
+    data: Any = tools[0].execute({}).data
+    return _make(tools), json.dumps(data.value)
+
+
+MUTANTS = {
+    "openai": "_openai_chat",
+    "openai_responses": "_openai_responses",
+    "anthropic": "_anthropic_words",
+    "google": "_google_words",
+}
+
+
+@pytest.mark.parametrize("name", ADAPTERS)
+def test_an_adapter_that_leaks_is_found(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An adapter that adds what it overheard to an answer is caught, at its sink alone."""
+    room = import_module(f"toolseam_plugins.providers.{MUTANTS[name]}")
+    honest, heard = room.spoken, [""]
+    monkeypatch.setattr(room, "spoken", lambda text: f"{honest(text)} {heard[0]}")
+
+    def make(tools: Sequence[Any]) -> Host:
+        host, heard[0] = overheard(tools)
+        return host
+
+    hits = {(cell.sink, cell.place) for cell in egress(make) if cell.hit}
+
+    assert hits == {(name, "data")}
+
+
+def test_a_loop_that_leaks_is_found_at_every_adapter(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A seam that issued the metadata with the text would be caught wherever a run is sent."""
+    turns = import_module("toolseam._turns")
+    issue = import_module("toolseam._render").issue
+    honest = turns._message
+
+    def message(run: Any, asked: Any, call: Any) -> Any:
+        metadata = turns.step(call).metadata
+        call.wire = issue(f"{call.wire} {None if metadata is None else metadata.value}")
+        return honest(run, asked, call)
+
+    monkeypatch.setattr(turns, "_message", message)
+
+    hits = {(cell.sink, cell.place) for cell in egress() if cell.hit}
+
+    assert {sink for sink, _ in hits} == {"run", *ADAPTERS}
+    assert {place for _, place in hits} == {"metadata", "failure_metadata"}
