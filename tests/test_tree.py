@@ -52,7 +52,8 @@ FLOORS = (
         "_seam",
     ),
     (
-        *("_lowering", "_run_state", "_turns", "_loop", "_run_control", "_endpoints"),
+        *("_lowering", "_run_state", "_replies", "_turns", "_loop", "_run_control"),
+        "_endpoints",
         *("_plugin_settings", "_session", "_host"),
     ),
     ("toolseam", "providers", "runs", "testing", "cli", "__main__"),

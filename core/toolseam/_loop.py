@@ -6,36 +6,28 @@ One coroutine drives a run; the synchronous `session.run` gives it an event loop
 from __future__ import annotations
 
 import asyncio
-import inspect
 import time
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from toolseam._context_fit import fit
-from toolseam._messages import (
-    AssistantMessage,
-    Delta,
-    Finish,
-    ProviderError,
-    ProviderFault,
-    Reply,
-    Request,
-    StreamingProvider,
-)
+from toolseam._errors import ToolseamError
+from toolseam._messages import AssistantMessage, Finish, ProviderError, Reply, Request
 from toolseam._policy import is_too_far
+from toolseam._replies import reply_of
 from toolseam._run_state import dump, message_json
-from toolseam._runs import PendingCall, Run, RunError, RunStatus, RunStep, Termination, run_step
+from toolseam._runs import PendingCall, Run, RunStatus, RunStep, Termination, run_step
 from toolseam._text import short
-from toolseam._trace import LOGGER
-from toolseam._turns import answer_turn, scan
+from toolseam._turns import answer_turn, refuse_turn, scan
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
-    from toolseam._messages import Provider
+    from toolseam._messages import Provider, ProviderFault, ToolCall
     from toolseam._run_state import RunState
     from toolseam._runs import Decision
     from toolseam._spec import ToolSpec
 
+T = TypeVar("T")
 _FAILED = {
     Termination.POLICY_DENIED,
     Termination.APPROVAL_DENIED,
@@ -57,18 +49,45 @@ async def drive(run: RunState, decided: Mapping[int, Decision] | None = None) ->
         decided: what people said of the turn that waits, by position.
 
     Raises `asyncio.CancelledError` when the task is cancelled, after the run was ended as
-    `cancelled`.
+    `cancelled`; what else may be raised is a defect, and ends it as `contract_error`.
     """
+    store = run.conversation.state.store
+    if run.told is not None:
+        # Not before: a stream that nobody listens to is no run.
+        facts, run.told = run.told, None
+        store.begin(run.id, facts)
     try:
         ended = await _drive(run, decided)
-    except (asyncio.CancelledError, KeyboardInterrupt):
+    except Exception:
+        store.end(_ended(run, Termination.CONTRACT_ERROR))
+        raise
+    except BaseException:
         # Here and now: whoever stopped the run waits for nothing any more.
-        run.conversation.state.store.end(_ended(run, Termination.CANCELLED))
+        store.end(cancelled(run))
         raise
     if ended.status.is_terminal:
         # A store may wait for a disk or a network, and the loop must not.
-        await asyncio.to_thread(run.conversation.state.store.end, ended)
+        await asyncio.to_thread(store.end, ended)
     return ended
+
+
+def cancelled(run: RunState) -> Run:
+    """Return a run as it is when somebody has stopped it."""
+    return _ended(run, Termination.CANCELLED)
+
+
+async def to_its_end(work: Callable[[], T]) -> T:
+    """Do it in a thread and wait for it, cancelled or not: it may not happen after the end.
+
+    Raises what it raises, and `asyncio.CancelledError` once it is over.
+    """
+    job = asyncio.ensure_future(asyncio.to_thread(work))
+    try:
+        return await asyncio.shield(job)
+    except asyncio.CancelledError:
+        await asyncio.wait({job})
+        job.exception()  # nobody is left to be told
+        raise
 
 
 async def _drive(run: RunState, decided: Mapping[int, Decision] | None) -> Run:
@@ -91,7 +110,7 @@ async def _drive(run: RunState, decided: Mapping[int, Decision] | None) -> Run:
             return _ended(run, reason, answer=reply.text)
         run.cut_off = reply.finish is Finish.LENGTH
         # The calls are looked at before any of them runs; some may have to wait for people.
-        seen = scan(run, calls)
+        seen = await _scanned(run, calls)
         if any(each.needs_approval for each in seen):
             return await _suspended(run, calls, seen)
         waiting = await _answered(run, calls, {})
@@ -99,7 +118,17 @@ async def _drive(run: RunState, decided: Mapping[int, Decision] | None) -> Run:
             return waiting
 
 
-async def _answered(run: RunState, turn: Any, decided: Mapping[int, Decision]) -> Run | None:  # noqa: ANN401
+async def _scanned(run: RunState, calls: tuple[ToolCall, ...]) -> tuple[PendingCall, ...]:
+    """Look at a turn; previews are a plugin's code, and the loop does not wait for that."""
+    tools = map(run.conversation.state.registry.get, (call.name for call in calls))
+    if any(tool is not None and tool.requires_approval for tool in tools):
+        return await asyncio.to_thread(scan, run, calls)
+    return scan(run, calls)
+
+
+async def _answered(
+    run: RunState, turn: tuple[ToolCall, ...], decided: Mapping[int, Decision]
+) -> Run | None:
     """Answer a turn; a run comes back if that ended it."""
     names = [call.name for call in turn]
     run.messages += await answer_turn(run, turn, decided)
@@ -149,22 +178,26 @@ async def _asked(run: RunState, *, closing: bool) -> Reply:
     messages, dropped = fit(run.messages, run.budget.context_tokens)
     if messages is None:
         raise _NoRoom
+    run.round += 1
     if dropped:
         _note(run, "context", {"dropped_messages": dropped}, {}, 0.0)
     tools = () if closing else _offered(run)
     request = Request(tuple(messages), tools, run.max_output_tokens, run.options)
-    run.round += 1
     failure: ProviderError | None = None
     for number, provider in enumerate(run.providers):
         _note_request(run, provider, request)
         started = time.perf_counter()
         try:
             async with asyncio.timeout(_left_s(run)):
-                reply = await _complete(run, provider, request)
+                reply = await reply_of(provider, request, run.emit if run.streaming else None)
+        except TimeoutError:
+            out = Termination.BUDGET_EXHAUSTED.value
+            _note_failure(run, provider, out, time.perf_counter() - started)
+            raise
         except ProviderError as error:
             failure = error
             last = number + 1 == len(run.providers)
-            _note_failure(run, provider, error.fault, time.perf_counter() - started)
+            _note_failure(run, provider, error.fault.value, time.perf_counter() - started)
             if last or not error.fault.retriable:
                 raise
             continue
@@ -190,38 +223,6 @@ def _offered(run: RunState) -> tuple[ToolSpec, ...]:
         for tool in conversation.state.registry.tools()
         if decide(tool, receiver).allowed and not conversation.is_withdrawn(tool)
     )
-
-
-async def _complete(run: RunState, provider: Provider, request: Request) -> Reply:
-    """Ask one provider; what it raises besides its own error is a failure without a text."""
-    try:
-        if isinstance(provider, StreamingProvider) and run.streaming:
-            return await _streamed(run, provider, request)
-        made = provider.complete(request)
-        reply = await made if inspect.isawaitable(made) else made
-    except (ProviderError, asyncio.CancelledError):
-        raise
-    except Exception as error:
-        LOGGER.error("provider %s raised %s", provider.name, short(type(error).__name__))
-        raise ProviderError("The provider failed.", ProviderFault.UNKNOWN) from error
-    return _checked(provider, reply)
-
-
-async def _streamed(run: RunState, provider: StreamingProvider, request: Request) -> Reply:
-    reply: object = None
-    async for piece in provider.stream(request):
-        if isinstance(piece, Delta):
-            run.emit(piece)
-        else:
-            reply = piece
-    return _checked(cast("Provider", provider), reply)
-
-
-def _checked(provider: Provider, reply: object) -> Reply:
-    if type(reply) is not Reply:
-        LOGGER.error("provider %s returned %s", provider.name, short(type(reply).__name__))
-        raise ProviderError("The provider returned no reply.", ProviderFault.UNKNOWN)
-    return reply
 
 
 # -- what the run leaves behind -------------------------------------------------------------------
@@ -264,8 +265,8 @@ def _note_reply(run: RunState, provider: Provider, reply: Reply, seconds: float)
     _note(run, "llm", facts, content, seconds)
 
 
-def _note_failure(run: RunState, provider: Provider, fault: ProviderFault, seconds: float) -> None:
-    facts = {"provider": short(provider.name), "finish": "failed", "fault": fault.value}
+def _note_failure(run: RunState, provider: Provider, fault: str, seconds: float) -> None:
+    facts = {"provider": short(provider.name), "finish": "failed", "fault": fault}
     _note(run, "llm", facts, {}, seconds)
 
 
@@ -282,7 +283,9 @@ def note_decision(run: RunState, shown: PendingCall, decision: Decision) -> None
     _note(run, "approval", facts, {"reason": decision.reason, "edited": edited}, 0.0)
 
 
-async def _suspended(run: RunState, turn: Any, seen: tuple[PendingCall, ...]) -> Run:  # noqa: ANN401
+async def _suspended(
+    run: RunState, turn: tuple[ToolCall, ...], seen: tuple[PendingCall, ...]
+) -> Run:
     """Keep the whole turn, and give it to people."""
     run.turn, run.pending = turn, seen
     for each in seen:
@@ -297,10 +300,12 @@ async def _suspended(run: RunState, turn: Any, seen: tuple[PendingCall, ...]) ->
         content = {"arguments": each.arguments, "preview": list(each.lines)}
         _note(run, "approval", {"event": "asked", **facts}, content, 0.0)
     try:
-        await asyncio.to_thread(run.conversation.state.store.suspend, run.id, dump(run))
-    except RunError:
+        state = dump(run)
+        await to_its_end(lambda: run.conversation.state.store.suspend(run.id, state))
+    except ToolseamError:
         # Nobody must wait for a decision that can never be given.
         run.turn, run.pending = (), ()
+        run.messages += refuse_turn(run, turn)
         return _ended(run, Termination.APPROVAL_DENIED)
     return _result(run, RunStatus.WAITING_FOR_APPROVAL, None)
 

@@ -10,10 +10,13 @@ from typing import TYPE_CHECKING, Any, TypedDict, cast
 import attrs
 
 from toolseam._conversation import Conversation
+from toolseam._errors import ToolseamError
+from toolseam._jsontext import encode
 from toolseam._levels import DataClass, Zone
-from toolseam._loop import drive, note_decision
+from toolseam._loop import cancelled, drive, note_decision, to_its_end
 from toolseam._messages import Message, Provider, SystemMessage, UserMessage
 from toolseam._policy import Receiver
+from toolseam._replies import sound_messages
 from toolseam._run_state import RunState, decision_of, kept_decision, load, restore
 from toolseam._runs import (
     DEFAULT_ROUNDS,
@@ -47,9 +50,10 @@ def farthest(zone: Zone, providers: tuple[Provider, ...]) -> Zone:
 class RunOptions(TypedDict, total=False):
     """How a run is asked; every key may be absent.
 
-    `instructions` is what the host tells the model first; `mark` the class of the messages that
-    are handed in; `max_rounds` 1 to 20, 5 by default; `budget` see `Budget`; `max_output_tokens`
-    and `options` go to the provider; `stop_on_denial` ends the run where a person refuses.
+    `instructions` is what the host tells the model first; `mark` the class of what is handed in,
+    question or messages; `max_rounds` 1 to 20, 5 by default; `budget` see `Budget`;
+    `max_output_tokens` and `options`, plain JSON, go to the provider; `stop_on_denial` ends the
+    run where a person refuses.
     """
 
     instructions: str | None
@@ -82,13 +86,13 @@ def begin_run(  # noqa: PLR0913 - each is one of the words that a run is asked w
         raise ValueError(f"max_rounds: expected 1 to {MAX_ROUNDS}")
     chain = _chain(providers)
     said: list[Message] = [SystemMessage(instructions)] if instructions else []
-    if question is not None:
-        said.append(UserMessage(question))
-    else:
-        said += list(messages or ())
+    said += [UserMessage(question)] if question is not None else list(messages or ())
+    said = sound_messages(said)
+    if mark is not None:
+        conversation.raise_mark(DataClass(mark))
+    elif messages is not None:
         # What the host hands in without a word on it may hold anything.
-        given = DataClass.SECRET_ADJACENT if mark is None else DataClass(mark)
-        conversation.raise_mark(given)
+        conversation.raise_mark(DataClass.SECRET_ADJACENT)
     zone = farthest(conversation.zone, chain)
     conversation.zone = zone
     run = RunState(
@@ -99,17 +103,26 @@ def begin_run(  # noqa: PLR0913 - each is one of the words that a run is asked w
         budget or Budget(),
         max_rounds,
         max_output_tokens,
-        dict(options or {}),
+        _plain_options(options),
         stop_on_denial=stop_on_denial,
     )
     actor = conversation.actor
-    facts: dict[str, object] = {
+    run.told = {
         "actor": None if actor is None else actor.name,
         "zone": zone.value,
         "provider": ", ".join(provider.name for provider in chain),
     }
-    conversation.state.store.begin(run.id, facts)
     return run
+
+
+def _plain_options(options: Mapping[str, Any] | None) -> dict[str, Any]:
+    given = dict(options or {})
+    try:
+        encode(given, root="options")
+    except ToolseamError as error:
+        # A run that waits has to keep them.
+        raise ValueError(str(error) or "options: too long") from None
+    return given
 
 
 def _chain(providers: Providers) -> tuple[Provider, ...]:
@@ -154,6 +167,29 @@ def resume_run(
     for position, decision in decided.items():
         note_decision(run, run.pending[position], decision)
     return run, decided
+
+
+async def aresume_run(
+    state: HostState,
+    run_id: str,
+    decisions: Iterable[Decision],
+    providers: Providers,
+    owner: Actor | None = None,
+) -> tuple[RunState, dict[int, Decision]]:
+    """Take a run from an event loop; who is cancelled meanwhile has cancelled the run too."""
+    taken: list[RunState] = []
+
+    def take() -> tuple[RunState, dict[int, Decision]]:
+        found = resume_run(state, run_id, decisions, providers, owner)
+        taken.append(found[0])
+        return found
+
+    try:
+        return await to_its_end(take)
+    except asyncio.CancelledError:
+        for run in taken:
+            state.store.end(cancelled(run))
+        raise
 
 
 def decide_run(state: HostState, run_id: str, decisions: Iterable[Decision]) -> bool:
@@ -285,8 +321,9 @@ def _held(run: RunState, shown: PendingCall, decision: Decision) -> Decision:
     again = pending(run, shown.position, run.turn[shown.position])
     if decision.digest is None or decision.digest not in {shown.digest, again.digest}:
         raise _changed()
-    if again.digest is not None and again.digest != decision.digest:
-        raise RunError("What the call would do has changed; look at it again.", "conflict")
+    # A call that would be refused by now is answered with that.
+    if again.refused is None and again.digest != decision.digest:
+        raise _different()
     return decision
 
 
@@ -294,8 +331,12 @@ def _edited(run: RunState, shown: PendingCall, decision: Decision) -> Decision:
     """Take edited arguments through §4 and the gate again, and approve what came of it."""
     again = _with(run, shown.position, decision.arguments or {})
     # Whoever has looked at the edited call names its digest, else that of the call that waits.
-    if decision.digest not in {shown.digest, again.digest}:
-        raise _changed()
+    if decision.digest != again.digest:
+        if decision.digest != shown.digest:
+            raise _changed()
+        before = pending(run, shown.position, run.turn[shown.position])
+        if before.digest != shown.digest:
+            raise _different()
     return attrs.evolve(decision, digest=again.digest, arguments=again.arguments)
 
 
@@ -308,6 +349,10 @@ def _with(run: RunState, position: int, arguments: Mapping[str, Any] | None) -> 
         which = "call" if arguments is None else "edited call"
         raise RunError(f"The {which} would be refused: {again.refused}.", again.refused)
     return again
+
+
+def _different() -> RunError:
+    return RunError("What the call would do has changed; look at it again.", "conflict")
 
 
 def _changed() -> RunError:

@@ -59,7 +59,8 @@ class RunState:
     """One run while the loop has it in hand.
 
     `zone` is the farthest of session and provider; `turn` holds the calls that wait, `pending`
-    what people see of them; `last` and `repeats` count one call made again and again.
+    what people see of them; `last` and `repeats` count one call made again and again;
+    `told` is what the store is told when the run begins, and until then.
     """
 
     conversation: Conversation
@@ -82,6 +83,7 @@ class RunState:
     cut_off: bool = False
     stop_on_denial: bool = False
     streaming: bool = False
+    told: Mapping[str, object] | None = None
     steps: list[Step | RunStep] = attrs.field(factory=_no_steps)
     emit: Callable[[Event], None] = _silent
     begun: float = attrs.field(factory=time.monotonic)

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import attrs
 
+from toolseam._context import Actor
 from toolseam._errors import ToolseamError, publish
-from toolseam._jsontext import encode
+from toolseam._jsontext import TooLarge, encode
 from toolseam._run_only import RunOnly, hold
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from datetime import datetime
 
-    from toolseam._context import Actor
     from toolseam._levels import DataClass
     from toolseam._messages import Message, ProviderFault, Usage
     from toolseam._steps import Step
@@ -108,12 +108,15 @@ class Decision:
     """A person's word on one call of a turn, by its position; made by the three functions.
 
     Approving and editing name the digest that the person saw: what has changed since is a
-    `conflict`, and waits for a new decision.
+    `conflict`, and waits for a new decision. Any other verdict is a `ValueError`, and who is no
+    `Actor` a `TypeError`.
     """
 
     position: int
-    verdict: Literal["approve", "deny", "edit"]
-    actor: Actor
+    verdict: Literal["approve", "deny", "edit"] = attrs.field(
+        validator=attrs.validators.in_(("approve", "deny", "edit"))
+    )
+    actor: Actor = attrs.field(validator=attrs.validators.instance_of(Actor))
     digest: str | None = None
     reason: str = ""
     arguments: Mapping[str, Any] | None = None
@@ -252,5 +255,8 @@ def run_step(
     content: object,
 ) -> RunStep:
     """Return a step of a run, its content held like every run-only value."""
-    held = hold(encode(content, limit=CONTENT_LIMIT))
+    try:
+        held = hold(encode(content, limit=CONTENT_LIMIT))
+    except TooLarge:
+        held = hold(encode({"left_out": f"more than {CONTENT_LIMIT:,} bytes"}))
     return RunStep(f"{run_id}:{number}", kind, run_id, round_number, duration_s, facts, held)

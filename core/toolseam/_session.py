@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import TYPE_CHECKING, Any, cast
 
 from toolseam._call import Place
@@ -12,11 +11,11 @@ from toolseam._loop import drive
 from toolseam._lowering import Dialect, Lowering
 from toolseam._result import copy_error
 from toolseam._run_control import (
+    aresume_run,
     begin_run,
     decide_run,
     events,
     in_own_loop,
-    resume_run,
     revised,
     waiting,
 )
@@ -268,8 +267,8 @@ class Session:
         owner: Actor | None = None,
     ) -> Run:
         """Await the rest of a run; else like `resume`."""
-        run, decided = await asyncio.to_thread(
-            resume_run, self._conversation.state, run_id, decisions, provider, owner
+        run, decided = await aresume_run(
+            self._conversation.state, run_id, decisions, provider, owner
         )
         return await drive(run, decided)
 

@@ -14,10 +14,11 @@ from toolseam._consent import preview as preview_of
 from toolseam._errors import ErrorCode
 from toolseam._jsontext import decode
 from toolseam._messages import ToolCall, ToolMessage
-from toolseam._result import refusal
+from toolseam._result import ToolError, refusal
 from toolseam._runs import Decision, PendingCall
 from toolseam._seam import admitted_call, answer, aperform
 from toolseam._steps import step
+from toolseam._text import short
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -34,16 +35,25 @@ REPEATS = 3
 
 def scan(run: RunState, turn: tuple[ToolCall, ...]) -> tuple[PendingCall, ...]:
     """Look at every call of a turn before any of them runs."""
-    return tuple(pending(run, position, call) for position, call in enumerate(turn))
+    repeated = _repeated(run, turn)[0]
+    return tuple(
+        pending(run, position, call, repeated=position in repeated)
+        for position, call in enumerate(turn)
+    )
 
 
-def pending(run: RunState, position: int, asked: ToolCall) -> PendingCall:
-    """Return what people see of one call, with its preview if it needs approval."""
+def pending(
+    run: RunState, position: int, asked: ToolCall, *, repeated: bool = False
+) -> PendingCall:
+    """Return what people see of one call, with its preview if it needs approval.
+
+    Nobody is asked about a call that will be refused whatever is decided.
+    """
     conversation = run.conversation
     call, refused = admitted_call(conversation, asked.name, asked.arguments)
-    name = call.tool.name if call.tool is not None else str(asked.name)[:64]
-    if refused is None and _is_cut_off(run, call):
-        refused = _cut_off()
+    name = call.tool.name if call.tool is not None else short(asked.name)
+    if refused is None:
+        refused = _refused(run, call.tool, repeated=repeated)
     if refused is not None:
         code = None if refused.failure is None else refused.failure.code.value
         return PendingCall(position, asked.id, name, {}, needs_approval=False, refused=code)
@@ -79,34 +89,75 @@ async def answer_turn(
         turn: the calls, in the model's order.
         decided: what people said, by position.
     """
-    tools = [run.conversation.state.registry.get(call.name) for call in turn]
-    together = len(turn) > 1 and all(tool is not None and tool.spec.parallel_safe for tool in tools)
-    if not together:
-        return [
-            await _answer(run, position, call, decided.get(position))
-            for position, call in enumerate(turn)
-        ]
-    answers = [_answer(run, position, call, None) for position, call in enumerate(turn)]
-    return list(await asyncio.gather(*answers))
+    repeated, run.last, run.repeats = _repeated(run, turn)
+    answers = [
+        _answer(run, position, call, decided.get(position), repeated=position in repeated)
+        for position, call in enumerate(turn)
+    ]
+    if len(turn) > 1 and all(_is_parallel_safe(run, call) for call in turn):
+        return list(await asyncio.gather(*answers))
+    try:
+        return [await each for each in answers]
+    finally:
+        for each in answers:
+            each.close()  # those that were never begun
+
+
+def _is_parallel_safe(run: RunState, call: ToolCall) -> bool:
+    tool = run.conversation.state.registry.get(call.name)
+    # The operator may hold a tool to be a write that says of itself that it reads.
+    return tool is not None and tool.spec.parallel_safe and not tool.requires_approval
 
 
 async def _answer(
-    run: RunState, position: int, asked: ToolCall, decision: Decision | None
+    run: RunState,
+    position: int,
+    asked: ToolCall,
+    decision: Decision | None,
+    *,
+    repeated: bool,
 ) -> ToolMessage:
-    edited = decision is not None and decision.verdict == "edit"
-    place = Place(run.round, position, asked.alias, EDITED if edited else "")
-    arguments: Any = asked.arguments
-    refused = _refused(run, asked, decision)
+    place = Place(run.round, position, asked.alias)
+    refused = _denied(decision)
+    if refused is None:
+        tool = run.conversation.state.registry.get(asked.name)
+        refused = _refused(run, tool, repeated=repeated)
     if refused is not None:
-        call = answer(run.conversation, asked.name, arguments, refused, place)
-        return _message(run, asked, call)
+        return _message(
+            run, asked, answer(run.conversation, asked.name, asked.arguments, refused, place)
+        )
+    arguments: Any = asked.arguments
     approval = None
     if decision is not None and decision.digest is not None:
         approval = Approval(decision.digest, decision.actor, run.id, position, run.round)
-        arguments = asked.arguments if decision.arguments is None else decision.arguments
+        if decision.arguments is not None:
+            arguments = decision.arguments
+            place = Place(run.round, position, asked.alias, EDITED)
     run.calls += 1
     call = await aperform(run.conversation, asked.name, arguments, approval, wire=place)
+    if not call.ran:
+        run.calls -= 1
     return _message(run, asked, call)
+
+
+def refuse_turn(run: RunState, turn: tuple[ToolCall, ...]) -> list[ToolMessage]:
+    """Answer the calls of a turn that cannot wait for people; none of them runs."""
+    message = "People have to approve this turn, and nothing can keep it while they do."
+    result = refusal(ErrorCode.APPROVAL_DENIED, message, reason="not_kept")
+    return [
+        _message(
+            run,
+            call,
+            answer(
+                run.conversation,
+                call.name,
+                call.arguments,
+                result,
+                Place(run.round, at, call.alias),
+            ),
+        )
+        for at, call in enumerate(turn)
+    ]
 
 
 def _message(run: RunState, asked: ToolCall, call: Call) -> ToolMessage:
@@ -116,37 +167,49 @@ def _message(run: RunState, asked: ToolCall, call: Call) -> ToolMessage:
     return ToolMessage(asked, cast("Any", call.wire), found.status != "ok")
 
 
-def _refused(run: RunState, asked: ToolCall, decision: Decision | None) -> ToolResult | None:
+def _denied(decision: Decision | None) -> ToolResult | None:
+    if decision is None or decision.verdict != "deny":
+        return None
+    reason = f": {decision.reason}" if decision.reason else ""
+    return refusal(ErrorCode.APPROVAL_DENIED, f"A person refused this call{reason}.")
+
+
+def _refused(run: RunState, tool: BoundTool | None, *, repeated: bool) -> ToolResult | None:
     """Return the loop's own answer to a call, or None if it is to be made."""
-    if decision is not None and decision.verdict == "deny":
-        reason = f": {decision.reason}" if decision.reason else ""
-        return refusal(ErrorCode.APPROVAL_DENIED, f"A person refused this call{reason}.")
+    if repeated:
+        message = (
+            "The same call was asked for twice in a row, and answered above; it was not made"
+            " again. Use those answers, or ask otherwise."
+        )
+        return refusal(ErrorCode.CONFLICT, message, reason="repeated")
     if run.budget.calls is not None and run.calls >= run.budget.calls:
         message = f"The run may make {run.budget.calls:,} calls, and has made them; answer now."
         return refusal(ErrorCode.UNAVAILABLE, message, reason="budget")
-    tool = run.conversation.state.registry.get(asked.name)
-    if run.cut_off and tool is not None and not tool.reads:
-        return _cut_off()
-    return _repeated(run, asked)
+    return _cut_off() if run.cut_off and tool is not None and not tool.reads else None
 
 
-def _repeated(run: RunState, asked: ToolCall) -> ToolResult | None:
-    """Count the same call in a row; the third is answered with a note instead."""
-    key = repr((asked.name, asked.arguments))
-    run.repeats = run.repeats + 1 if key == run.last else 1
-    run.last = key
-    if run.repeats < REPEATS:
-        return None
-    message = (
-        "This call was made with the same arguments twice in a row, and answered above;"
-        " it was not made again. Use those answers, or ask otherwise."
-    )
-    return refusal(ErrorCode.CONFLICT, message, reason="repeated")
+def _repeated(run: RunState, turn: tuple[ToolCall, ...]) -> tuple[set[int], str, int]:
+    """Return the positions of calls asked for a third time in a row, and how it stands then."""
+    last, count = run.last, run.repeats
+    found: set[int] = set()
+    for position, call in enumerate(turn):
+        key = _key(run, call)
+        count = count + 1 if key == last else 1
+        last = key
+        if count >= REPEATS:
+            found.add(position)
+    return found, last, count
 
 
-def _is_cut_off(run: RunState, call: Call) -> bool:
-    tool = call.tool
-    return run.cut_off and tool is not None and not tool.reads
+def _key(run: RunState, call: ToolCall) -> str:
+    """Return what two calls have in common that are the same one, however they are written."""
+    tool = run.conversation.state.registry.get(call.name)
+    if tool is None:
+        return repr((call.name, call.arguments))
+    try:
+        return repr((tool.name, tool.read(call.arguments)[0]))
+    except ToolError:
+        return repr((tool.name, call.arguments))
 
 
 def _cut_off() -> ToolResult:
