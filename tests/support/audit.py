@@ -57,11 +57,11 @@ class Kept:
     def bytes(self) -> bytes:
         """Return every byte of its files, or everything that the server would dump."""
         if self.server is None:
-            return b"".join(each.read_bytes() for each in sorted(file().parent.glob("audit.db*")))
+            found = sorted(each for each in file().parent.glob("audit.db*") if each.is_file())
+            return b"".join(each.read_bytes() for each in found)
         names = [row[0] for row in self.rows("SELECT tablename FROM pg_tables")]
         ours = [each for each in names if each.startswith("run")]
-        found = [self.rows(f"SELECT t::text FROM {name} t") for name in ours]
-        return repr(found).encode()
+        return repr([self.rows(f"SELECT t::text FROM {name} t") for name in ours]).encode()
 
 
 def kept_stores(request: Any) -> Iterator[Kept]:

@@ -38,10 +38,16 @@ class Doubled(Exception):
 class Database(Protocol):
     """One connection, for one thread at a time. Statements have `?` where values go.
 
-    A statement by itself is a transaction of its own. `place` is what people may be told.
+    A statement by itself is a transaction of its own. `place` is what people may be told,
+    `writer` the name that lives as long as this process, empty for who only looks.
     """
 
     place: str
+    writer: str
+
+    def is_sound(self) -> bool:
+        """Tell whether the connection can still be used, before anything is asked of it."""
+        ...
 
     def rows(self, statement: str, *values: object) -> list[tuple[Any, ...]]:
         """Run a query; raises `Unreachable`."""
@@ -65,6 +71,10 @@ class Database(Protocol):
 
     def compact(self) -> None:
         """Leave nothing of what was deleted in a file."""
+        ...
+
+    def abandon(self) -> None:
+        """Let go of it in the child of a fork."""
         ...
 
     def close(self) -> None:

@@ -31,18 +31,17 @@ def open_store(settings: Settings) -> AuditStore:
     if find_spec("cryptography") is None:
         raise AuditError("The audit needs the extra `audit`: pip install 'toolseam[audit]'")
     audit = settings.audit
-    name = os.urandom(8).hex()
-    writer = Writer(partial(connect, settings, name))
+    writer = Writer(partial(connect, settings))
     try:
         writer.now(mark_interrupted)
         writer.now(lambda database: purge(database, audit.retention_days, chunks=1))
     except Unreachable as fault:
         writer.close()
         raise AuditError(f"The audit store cannot be written ({fault}).") from None
-    return AuditStore(writer, name, Privacy.strictest(audit.level), Seal(audit.key_env))
+    return AuditStore(writer, Privacy.strictest(audit.level), Seal(audit.key_env))
 
 
-def connect(settings: Settings, name: str | None = None) -> Database:
+def connect(settings: Settings, name: str = "") -> Database:
     """Connect to the database that the settings name; `name` is that of a store that writes.
 
     Without a name nothing is made.
@@ -58,7 +57,7 @@ def connect(settings: Settings, name: str | None = None) -> Database:
 
     file = _file(where, settings.folder)
     if not os.path.lexists(file):
-        if name is None:
+        if not name:
             raise AuditError(NOTHING)
         make_file(made_private(file, settings.folder))
     made_private(file, settings.folder)

@@ -6,6 +6,7 @@ drops it with the connection, however that ends.
 
 from __future__ import annotations
 
+import time
 from contextlib import contextmanager, suppress
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
 SCHEMA = "toolseam_audit"
 WAIT_S = 5
+IDLE_S = 5.0
 _TYPES = {"text": "text", "number": "bigint", "real": "double precision", "bytes": "bytea"}
 _MAKING = 0x7473617564  # the lock under which the schema is made and changed
 _OPTIONS = f"-c search_path={SCHEMA} -c statement_timeout=10s -c lock_timeout=5s"
@@ -50,14 +52,16 @@ ORDER BY 1, 2
 class PostgresDatabase:
     """One connection to the server; `writer` is the name that lives as long as it does."""
 
-    def __init__(self, url: str, writer: str | None = None) -> None:
+    def __init__(self, url: str, writer: str = "") -> None:
         self.place = shown(url)
+        self.writer = writer
         self._connection = _connected(url, self.place)
+        self._asked = time.monotonic()
         import psycopg
 
         try:
-            self._open(make=writer is not None)
-            if writer is not None:
+            self._open(make=bool(writer))
+            if writer:
                 self._one("SELECT pg_advisory_lock(%s)", _key(writer))
         except AuditError:
             self.close()
@@ -66,6 +70,21 @@ class PostgresDatabase:
             self.close()
             message = f"{self.place}: cannot be used ({type(error).__name__})"
             raise AuditError(message) from None
+
+    def is_sound(self) -> bool:
+        """Ask the server for nothing, where nobody has asked for a while: many end idle sessions.
+
+        Only before a statement is it safe to begin again: one that was cut off may have been done.
+        """
+        now = time.monotonic()
+        idle, self._asked = now - self._asked, now
+        if idle < IDLE_S:
+            return not self._connection.closed
+        try:
+            self.rows("SELECT 1")
+        except Unreachable:
+            return False
+        return True
 
     def rows(self, statement: str, *values: object) -> list[tuple[Any, ...]]:
         """Run a query."""
@@ -107,13 +126,20 @@ class PostgresDatabase:
 
     def is_alive(self, writer: str) -> bool:
         """Tell whether the session that holds the writer's lock is still there."""
-        (taken,) = self.rows("SELECT pg_try_advisory_lock(?)", _key(writer))[0]
+        try:
+            key = _key(writer)
+        except ValueError:  # no name of ours
+            return False
+        (taken,) = self.rows("SELECT pg_try_advisory_lock(?)", key)[0]
         if taken:
-            self.rows("SELECT pg_advisory_unlock(?)", _key(writer))
+            self.rows("SELECT pg_advisory_unlock(?)", key)
         return not taken
 
     def compact(self) -> None:
         """The server's own matter."""
+
+    def abandon(self) -> None:
+        """The driver knows whose connection it is."""
 
     def close(self) -> None:
         """Close the connection; the server then drops the writer's lock."""

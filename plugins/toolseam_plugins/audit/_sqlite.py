@@ -28,32 +28,35 @@ _TYPES = {"text": "TEXT", "number": "INTEGER", "real": "REAL", "bytes": "BLOB"}
 _MAGIC = b"SQLite format 3\0"
 _HEADER = 100
 _AT = slice(68, 72)
-_WRITERS = "writers"
+_WRITERS = "-writers"
 _SCHEMA = "SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY name"
 
 
 class SqliteDatabase:
     """One connection to the file; `writer` is the name that lives as long as it does."""
 
-    def __init__(self, file: Path, writer: str | None = None) -> None:
+    def __init__(self, file: Path, writer: str = "") -> None:
         self.place = str(file)
+        self.writer = writer
         _refuse_strange(file)
         self._connection = _opened(file)
-        self._folder = file.parent / _WRITERS
+        self._folder = file.with_name(f"{file.name}{_WRITERS}")
         self._lock: int | None = None
         try:
             _migrate(self._connection, self.place)
             _compare(self._connection, self.place)
-            if writer is not None:
-                make_private(self._folder)
-                self._name = self._folder / writer
-                self._lock = _locked(self._name)
+            if writer:
+                self._lock = _locked(self._folder, writer)
         except sqlite3.Error:
             self.close()
             raise AuditError(f"{self.place}: is no sound audit store") from None
         except BaseException:
             self.close()
             raise
+
+    def is_sound(self) -> bool:
+        """A file does not go away by itself."""
+        return True
 
     def rows(self, statement: str, *values: object) -> list[tuple[Any, ...]]:
         """Run a query."""
@@ -117,13 +120,19 @@ class SqliteDatabase:
         """Write what waits in the log into the file, where what is deleted is overwritten."""
         self._do("PRAGMA wal_checkpoint(TRUNCATE)")
 
+    def abandon(self) -> None:
+        """Let the life of the parent's name be the parent's alone."""
+        if self._lock is not None:
+            os.close(self._lock)
+            self._lock = None
+
     def close(self) -> None:
         """Close the file and end the life of the writer's name."""
         self._connection.close()
         if self._lock is not None:
             os.close(self._lock)
             self._lock = None
-            self._name.unlink(missing_ok=True)
+            (self._folder / self.writer).unlink(missing_ok=True)
 
     def _do(self, statement: str) -> None:
         self.rows(statement)
@@ -136,20 +145,25 @@ def default_file(workspace: Path | None) -> Path:
 
 
 def made_private(file: Path, workspace: Path | None) -> Path:
-    """Return the file with its folder made private where that is in the state folder.
+    """Return the file with its folder made private, or refused where it is not the state folder's.
 
-    Raises `AuditError` if it would lie in the workspace, or cannot be kept to its owner.
+    Raises `AuditError` if it would lie in the workspace, or others could put files beside it.
     """
     inside = workspace is not None and Path(os.path.realpath(file)).is_relative_to(
         os.path.realpath(workspace)
     )
-    try:
-        if inside or file.parent.is_relative_to(state_folder()):
+    if inside or file.parent.is_relative_to(state_folder()):
+        try:
             make_private(file.parent, outside=workspace)
-        elif not file.parent.is_dir():
-            raise AuditError(f"{file.parent}: there is no such folder")
-    except UnsafePlace as fault:
-        raise AuditError(f"The folder of the audit store {fault}.") from None
+        except UnsafePlace as fault:
+            raise AuditError(f"The folder of the audit store {fault}.") from None
+        return file
+    try:
+        found = file.parent.stat()
+    except OSError:
+        raise AuditError(f"{file.parent}: there is no such folder") from None
+    if found.st_uid != os.geteuid() or found.st_mode & 0o022:
+        raise AuditError(f"{file.parent}: others may write there; it must be its owner's alone")
     return file
 
 
@@ -236,7 +250,13 @@ def _compare(connection: sqlite3.Connection, place: str) -> None:
             raise AuditError(f"{place}: the {kind} {str(name)[:64]!a} {what}")
 
 
-def _locked(file: Path) -> int:
-    number = make_empty(file)
-    fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
+def _locked(folder: Path, writer: str) -> int:
+    """Take the lock that tells others that this process lives."""
+    try:
+        folder.mkdir(mode=0o700, exist_ok=True)
+        folder.chmod(0o700)
+        number = make_empty(folder / writer)
+        fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        raise AuditError(f"{folder}: cannot be used ({type(error).__name__})") from None
     return number

@@ -46,14 +46,12 @@ class AuditStore:
 
     Args:
         writer: hands out the connection.
-        name: of this store while it lives, 16 hexadecimal digits.
         level: what of content is stored.
         seal: for what waits.
     """
 
-    def __init__(self, writer: Writer, name: str, level: Privacy, seal: Seal) -> None:
+    def __init__(self, writer: Writer, level: Privacy, seal: Seal) -> None:
         self._writer = writer
-        self._name = name
         self._level = level
         self._seal = seal
         self._turn = threading.Lock()
@@ -232,7 +230,7 @@ class AuditStore:
 
         def take(database: Database) -> None:
             with database.transaction():
-                if not database.change(sql.TAKE, self._name, run_id):
+                if not database.change(sql.TAKE, database.writer, run_id):
                     raise _not_found()
                 if self._state(database, run_id) != state:
                     raise RunError("The run has gone on; look at it again.", "conflict")
@@ -305,7 +303,7 @@ class AuditStore:
             kind if facts is None else RunStatus.RUNNING.value,
             *(name(known.get(key)) for key in ("actor", "zone", "provider")),
             self._level.value,
-            self._name,
+            database.writer,
             time.time(),
         )
         self._known[run_id] = None

@@ -27,13 +27,19 @@ REST_S = 1.0
 
 
 class Writer:
-    """Hands the connection to one at a time; a broken one is opened again."""
+    """Hands the connection to one at a time; a broken one is opened again.
 
-    def __init__(self, connect: Callable[[], Database]) -> None:
+    Args:
+        connect: opens one under the name by which others learn that this process lives.
+    """
+
+    def __init__(self, connect: Callable[[str], Database]) -> None:
         self._connect = connect
         self._turn = threading.RLock()
-        self._database: Database | None = connect()
+        self._name = _new_name()
+        self._database: Database | None = connect(self._name)
         self._process = os.getpid()
+        self._parents: list[Database] = []
         self._rests_until = 0.0
         self._closed = False
         self._queue = threading.Lock()
@@ -97,18 +103,31 @@ class Writer:
             self._database.close()
             self._database = None
 
+    def _begin_again(self) -> None:
+        """Leave the parent's connection to the parent, after a fork; it is not ours to close."""
+        if self._database is not None:
+            self._database.abandon()
+            self._parents.append(self._database)
+        self._database, self._process, self._name = None, os.getpid(), _new_name()
+
     def _opened(self) -> Database:
         if self._process != os.getpid():
-            # The parent's connection is the parent's, also to close.
-            self._database, self._process = None, os.getpid()
+            self._begin_again()
         if self._closed:
             raise Unreachable("closed")
+        if self._database is not None and not self._database.is_sound():
+            self._database.close()
+            self._database = None
         if self._database is None:
             try:
-                self._database = self._connect()
+                self._database = self._connect(self._name)
             except AuditError:
                 raise Unreachable("AuditError") from None
         return self._database
+
+
+def _new_name() -> str:
+    return os.urandom(8).hex()
 
 
 def _in_loop() -> bool:
