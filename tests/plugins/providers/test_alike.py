@@ -60,6 +60,35 @@ def test_every_kind_is_tried() -> None:
     assert set(MAKERS) == set(KINDS)
 
 
+def test_another_kind_is_for_others_to_give() -> None:
+    """What is no kind of our own is None, so that plugins are asked."""
+    assert make(Endpoint("mine:m", "mine", "m")) is None
+
+
+@every_maker
+def test_a_model_has_to_be_named(maker: Maker) -> None:
+    """A kind alone is a fault of the settings, and the message says how a model is written."""
+    with pytest.raises(ProviderError, match=f"{maker.kind}:MODEL") as caught:
+        make(Endpoint(maker.kind, maker.kind))
+
+    assert caught.value.fault is ProviderFault.CONFIGURATION
+
+
+@every_maker
+@pytest.mark.parametrize("sdk", ["no_such_sdk", "no_such_package.sdk"])
+def test_an_extra_that_is_missing_is_named(
+    maker: Maker, sdk: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without its SDK a kind says what to install."""
+    kind = KINDS[maker.kind]
+    monkeypatch.setitem(KINDS, maker.kind, kind._replace(sdk=sdk))
+
+    with pytest.raises(ProviderError, match=rf"toolseam\[{kind.extra}\]") as caught:
+        make(Endpoint(f"{maker.kind}:m", maker.kind, "m"))
+
+    assert caught.value.fault is ProviderFault.CONFIGURATION
+
+
 # -- what is sent ---------------------------------------------------------------------------------
 
 

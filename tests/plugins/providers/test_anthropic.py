@@ -5,9 +5,17 @@ from typing import Any
 
 import pytest
 
-from support.anthropic_wire import answer, called, events, failing_events, text, thought
+from support.anthropic_wire import (
+    answer,
+    called,
+    events,
+    failing_events,
+    message,
+    text,
+    thought,
+)
 from support.asking import asked, provider_at, run_of, streamed, streamed_run
-from support.provider_recorder import Heard, as_json, recording
+from support.provider_recorder import Heard, as_events, as_json, recording
 from toolseam.providers import (
     AssistantMessage,
     Delta,
@@ -238,3 +246,19 @@ def test_a_stream_may_fail_after_a_good_status(kind: str, fault: ProviderFault) 
     assert caught.value.fault is fault
     assert "Ouch" not in str(caught.value)
     assert caught.value.__context__ is None
+
+
+def test_pieces_of_kinds_that_are_new_do_not_spoil_a_stream() -> None:
+    """A delta that nobody knows, a citation for example, is passed over."""
+    start = {"type": "content_block_start", "index": 0, "content_block": text("")}
+    cited = {"type": "citations_delta", "citation": {"type": "page_location"}}
+    deltas = [cited, {"type": "text_delta", "text": "Four."}]
+    middle = [{"type": "content_block_delta", "index": 0, "delta": each} for each in deltas]
+    ends = [{"type": "message_delta", "delta": {"stop_reason": "end_turn"}, "usage": {}}]
+    stream = [{"type": "message_start", "message": message()}, start, *middle, *ends]
+    whole = as_events([*stream, {"type": "message_stop"}], named=True)
+    with recording(whole) as recorder:
+        *shown, reply = streamed(provider_at(recorder, "anthropic"))
+
+    assert shown == [Delta("Four.")]
+    assert (reply.text, reply.finish, reply.extra) == ("Four.", Finish.STOP, {})

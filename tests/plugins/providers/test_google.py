@@ -241,3 +241,11 @@ def test_the_environment_of_the_sdk_leads_nowhere_else(monkeypatch: pytest.Monke
         assert asked(provider_at(recorder, "google")).text == "Yes."
 
     assert len(recorder.heard) == 1
+
+
+def test_blank_parts_that_come_do_not_go_back() -> None:
+    """A blank text without a signature is left out of the next request (P04)."""
+    with recording(answer(text("\n"), ECHO), answer(text("Hi."))) as recorder:
+        run_of(provider_at(recorder, "google"))
+
+    assert sent(recorder.heard[1])[1] == ("model", [ECHO])
