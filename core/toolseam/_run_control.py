@@ -330,13 +330,12 @@ def _held(run: RunState, shown: PendingCall, decision: Decision) -> Decision:
 def _edited(run: RunState, shown: PendingCall, decision: Decision) -> Decision:
     """Take edited arguments through §4 and the gate again, and approve what came of it."""
     again = _with(run, shown.position, decision.arguments or {})
-    # Whoever has looked at the edited call names its digest, else that of the call that waits.
+    # Whoever has looked at the edited call names its digest, else that of the call that waits,
+    # and then the call has to be what it was when he looked.
     if decision.digest != again.digest:
-        if decision.digest != shown.digest:
-            raise _changed()
         before = pending(run, shown.position, run.turn[shown.position])
-        if before.digest != shown.digest:
-            raise _different()
+        if decision.digest != before.digest:
+            raise _different() if decision.digest == shown.digest else _changed()
     return attrs.evolve(decision, digest=again.digest, arguments=again.arguments)
 
 
