@@ -93,7 +93,11 @@ def compose(facts: FileFacts, rows: list[ShownRow], warnings: list[str]) -> Answ
     kind = st.mime_type(look.name)
     if image is not None and image.type != kind:
         warnings = [*warnings, f"the name says {kind}, the content begins like {image.type}"]
-    items = [("file", facts.shown), ("type", kind), ("size", f"{look.size:,} bytes")]
+    items = [
+        ("file", facts.shown),
+        ("type", kind),
+        ("size", f"{look.size:,} byte{'' if look.size == 1 else 's'}"),
+    ]
     if look.modified is not None:
         items.append(("modified", st.moment(look.modified)))
     unread = f"not computed, only {facts.read:,} bytes were read within the limits"
