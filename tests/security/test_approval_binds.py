@@ -1,4 +1,8 @@
-"""S4, over what exists: an approval is for one call, of this very tool, by this very actor."""
+"""S4: an approval is for one call, of this very tool, by this very actor.
+
+Sealed state that was altered (h) is `tests/plugins/audit/test_seal.py`, wrappers (a) are
+`tests/core/test_wrappers.py`, the command without a terminal (l) is `test_approve.py`.
+"""
 
 import asyncio
 import sqlite3
@@ -10,8 +14,12 @@ from typing import Any
 import attrs
 import pytest
 
-from support.tools import ADA, BOB, spec
-from toolseam import Actor, Host, ToolError, ToolResult, ToolSpec, hookimpl
+from support.tools import ADA, BOB, plugin, spec
+from toolseam import Actor, Host, Step, ToolError, ToolResult, ToolSpec, hookimpl
+from toolseam.providers import ToolCall
+from toolseam.runs import Decision, Run, RunError, RunStatus
+from toolseam.testing import ScriptedProvider
+from toolseam_plugins import audit
 
 ARGUMENTS = {"properties": {"price": {"type": "integer"}}, "required": ["price"]}
 
@@ -30,7 +38,8 @@ class SetPrice:
         given = {"effect": "idempotent_write", "parameters": ARGUMENTS, **self._more}
         return spec("set_price", **given)
 
-    def _now(self) -> int:
+    def now(self) -> int:
+        """Return the price that is there."""
         with sqlite3.connect(self._file) as database:
             found: int = database.execute("SELECT price FROM item").fetchone()[0]
         database.close()
@@ -39,7 +48,7 @@ class SetPrice:
     @hookimpl
     def preview(self, arguments: dict[str, int]) -> ToolResult:
         """Show the old and the new price."""
-        return ToolResult.text(f"price {self._now()} -> {arguments['price']}")
+        return ToolResult.text(f"price {self.now()} -> {arguments['price']}")
 
     @hookimpl
     def execute(self, arguments: dict[str, int]) -> ToolResult:
@@ -300,3 +309,222 @@ def test_an_owner_who_lost_the_right_is_refused(file: Path) -> None:
         "requires_admin",
     )
     assert tool.runs == 0
+
+
+# -- in runs, with a store from which another process goes on --------------------------------------
+
+CALL = ToolCall("set_price", TO_12, "same")
+
+
+def shop(*tools: SetPrice, **settings: Any) -> Host:
+    """Return a host that keeps its runs, as each process of an application makes one."""
+    return Host(tools=tools, plugins=[audit], settings={"enable": ["set_price"], **settings})
+
+
+def asked(host: Host, *calls: ToolCall, owner: Actor = ADA) -> Run:
+    """Return a run whose calls wait for people."""
+    run = host.session(actor=owner).run(ScriptedProvider([list(calls or (CALL,))]), "q")
+    assert run.status is RunStatus.WAITING_FOR_APPROVAL
+    return run
+
+
+def go_on(host: Host, run: Run, *said: Decision, owner: Actor | None = None) -> list[str]:
+    """Go on with a run and say how its calls came out."""
+    ended = host.session().resume(run.id, said, ScriptedProvider(["done"]), owner=owner)
+    return [each.status for each in ended.steps if isinstance(each, Step)]
+
+
+def kept_waiting(host: Host, run: Run, *said: Decision, code: str) -> None:
+    """Hold decisions to being refused, for a run that waits on."""
+    with pytest.raises(RunError) as error:
+        go_on(host, run, *said)
+    assert error.value.code == code
+    assert host.session().waiting(run.id)
+
+
+def set_row(file: Path, price: int) -> None:
+    """Change the row behind everybody's back."""
+    with sqlite3.connect(file) as database:
+        database.execute("UPDATE item SET price = ?", [price])
+    database.close()
+
+
+@pytest.mark.parametrize("which", ["of the turn", "of another run"])
+def test_the_word_on_one_call_of_a_run_is_none_on_an_identical_one(
+    tool: SetPrice, which: str
+) -> None:
+    """Neither its twin of the turn nor the same call of another run takes the digest (S4 b)."""
+    with shop(tool) as first, shop(tool) as second:
+        run, other = asked(first, CALL, CALL), asked(first, CALL, CALL)
+        digests = {each.digest for each in (*run.pending, *other.pending)}
+        assert len(digests) == 4
+        strange = run.pending[0] if which == "of the turn" else other.pending[1]
+        forged = attrs.evolve(Decision.approve(strange, actor=ADA), position=1)
+        right = Decision.approve(run.pending[0], actor=ADA)
+
+        kept_waiting(second, run, right, forged, code="conflict")
+    assert tool.runs == 0
+
+
+def test_of_two_calls_with_one_id_the_approved_one_runs(tool: SetPrice) -> None:
+    """Decisions are by position, and what was not approved has not been by its twin (S4 i)."""
+    other = attrs.evolve(CALL, arguments={"price": 13})
+
+    with shop(tool) as host:
+        run = asked(host, CALL, other)
+        yes = Decision.approve(run.pending[0], actor=ADA)
+        kept_waiting(host, run, yes, code="invalid_arguments")
+        no = Decision.deny(run.pending[1], actor=BOB)
+        assert go_on(host, run, yes, no) == ["ok", "approval_denied"]
+    assert (tool.runs, tool.now()) == (1, 12)
+
+
+def test_a_row_that_changed_while_a_run_waited_is_a_conflict(tool: SetPrice, file: Path) -> None:
+    """Another process finds another preview, and a person has to look again (S4 c)."""
+    with shop(tool) as first:
+        run = asked(first)
+    set_row(file, 900)
+
+    with shop(tool) as second:
+        kept_waiting(second, run, Decision.approve(run.pending[0], actor=ADA), code="conflict")
+        edit = Decision.edit(run.pending[0], {"price": 13}, actor=ADA)
+        kept_waiting(second, run, edit, code="conflict")
+        assert (tool.runs, tool.now()) == (0, 900)
+        now = second.session().revised(run.id, run.pending[0])
+        assert now.lines == ("price 900 -> 12",)
+        assert go_on(second, run, Decision.approve(now, actor=ADA)) == ["ok"]
+
+
+def test_a_row_that_changes_after_the_resume_is_a_conflict_too(tool: SetPrice) -> None:
+    """Of two writes on one row the second was approved for what the first has changed."""
+    with shop(tool) as host:
+        run = asked(host, CALL, attrs.evolve(CALL, arguments={"price": 13}))
+        said = [Decision.approve(each, actor=ADA) for each in run.pending]
+        assert go_on(host, run, *said) == ["ok", "conflict"]
+    assert (tool.runs, tool.now()) == (1, 12)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"description": "Sets something else."},
+        {"effect": "unknown"},
+        {"effect": "read_only"},
+        {"parameters": {"properties": {**ARGUMENTS["properties"], "x": {}}}},  # type: ignore[dict-item]
+        {"sends_to": "local"},
+    ],
+    ids=["description", "graver", "a read", "schema", "sends_to"],
+)
+def test_a_tool_that_was_replaced_while_a_run_waited(
+    file: Path, tool: SetPrice, change: dict[str, Any]
+) -> None:
+    """Another specification under the name, be it one that needs no approval (S4 d)."""
+    with shop(tool) as first:
+        run = asked(first)
+    other = SetPrice(file, **change)
+
+    with shop(other) as second:
+        kept_waiting(second, run, Decision.approve(run.pending[0], actor=ADA), code="conflict")
+    assert other.runs == 0
+
+
+def test_a_tool_that_is_gone_is_answered(tool: SetPrice) -> None:
+    """An approval of what is no longer there comes to nothing, and the model is told."""
+    with shop(tool) as first:
+        run = asked(first)
+
+    with Host(plugins=[audit]) as second:
+        with pytest.raises(RunError) as error:
+            go_on(second, run, Decision.approve(run.pending[0], actor=ADA))
+        assert error.value.code == "permission_denied"
+        assert go_on(second, run, Decision.deny(run.pending[0], actor=ADA)) == ["not_found"]
+
+
+def test_who_may_not_make_the_call_may_not_approve_or_edit_it(file: Path) -> None:
+    """Nor may a service account; the run waits for somebody who may (S4 e, f)."""
+    tool = SetPrice(file, requires_admin=True)
+    service = attrs.evolve(ADA, service=True)
+
+    with shop(tool) as host:
+        run = asked(host)
+        for actor in (BOB, service):
+            approve = Decision.approve(run.pending[0], actor=actor)
+            edit = Decision.edit(run.pending[0], {"price": 13}, actor=actor)
+            kept_waiting(host, run, approve, code="permission_denied")
+            kept_waiting(host, run, edit, code="permission_denied")
+        broken = Decision.edit(run.pending[0], {"cost": 13}, actor=ADA)
+        kept_waiting(host, run, broken, code="invalid_arguments")
+        assert go_on(host, run, Decision.approve(run.pending[0], actor=ADA)) == ["ok"]
+    assert tool.runs == 1
+
+
+def test_with_four_eyes_the_owner_does_not_approve_or_edit_himself(tool: SetPrice) -> None:
+    """Another name decides; other roles under the same name are the same eyes."""
+    with shop(tool, approval={"four_eyes": True}) as host:
+        run = asked(host)
+        for actor in (ADA, Actor("ada", {"admin", "auditor"})):
+            approve = Decision.approve(run.pending[0], actor=actor)
+            edit = Decision.edit(run.pending[0], {"price": 13}, actor=actor)
+            kept_waiting(host, run, approve, code="permission_denied")
+            kept_waiting(host, run, edit, code="permission_denied")
+        assert go_on(host, run, Decision.approve(run.pending[0], actor=BOB)) == ["ok"]
+
+
+def test_an_owner_who_lost_the_right_while_a_run_waited(file: Path) -> None:
+    """His roles of now count, and the model is told that the call is not permitted (S4 g)."""
+    tool = SetPrice(file, requires_admin=True)
+
+    with shop(tool) as host:
+        run = asked(host)
+        yes = Decision.approve(run.pending[0], actor=ADA)
+        assert go_on(host, run, yes, owner=Actor("ada")) == ["permission_denied"]
+    assert tool.runs == 0
+
+
+def test_in_a_run_no_code_of_a_plugin_runs_before_an_approval(tmp_path: Path) -> None:
+    """Without a preview nothing makes the arguments before a person approved them (S4 j)."""
+    marker = tmp_path / "marker"
+
+    def execute(arguments: Touching) -> ToolResult:
+        return ToolResult.text("done")
+
+    write = plugin(execute, name="set_price", effect="unknown", parameters=Touching)
+    call = ToolCall("set_price", {"marker": str(marker)})
+
+    with shop(write) as host:
+        denied, run = asked(host, call), asked(host, call)
+        go_on(host, denied, Decision.deny(denied.pending[0], actor=ADA))
+        assert run.pending[0].lines == ("(set_price offers no preview)",)
+        assert run.pending[0].failed
+        assert not marker.exists()
+        assert go_on(host, run, Decision.approve(run.pending[0], actor=ADA)) == ["ok"]
+    assert marker.exists()
+
+
+def test_an_approval_of_a_run_is_none_for_the_host_and_the_other_way_round(
+    tool: SetPrice,
+) -> None:
+    """A digest from one channel opens no other."""
+    with shop(tool) as host:
+        run = asked(host)
+        of_host = host.preview("set_price", TO_12, actor=ADA)
+        forged = Decision(0, "approve", ADA, of_host.digest)
+        kept_waiting(host, run, forged, code="conflict")
+        approval = attrs.evolve(host.approve(of_host, actor=ADA), digest=str(run.pending[0].digest))
+        by_host = host.call("set_price", TO_12, actor=ADA, approval=approval)
+        refused(by_host, "conflict", "changed")
+    assert tool.runs == 0
+
+
+def test_a_run_that_is_over_takes_no_word(tool: SetPrice) -> None:
+    """The same decision a second time, in this process or another, finds nothing that waits."""
+    with shop(tool) as host:
+        run = asked(host)
+        yes = Decision.approve(run.pending[0], actor=ADA)
+        assert go_on(host, run, yes) == ["ok"]
+        with shop(tool) as other:
+            for each in (host, other):
+                with pytest.raises(RunError) as error:
+                    go_on(each, run, yes)
+                assert error.value.code == "not_found"
+    assert tool.runs == 1
