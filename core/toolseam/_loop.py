@@ -150,12 +150,16 @@ async def _answered(
 def _stopped(run: RunState) -> Termination | None:
     """Return what forbids another request, before anything is sent."""
     # Also what a resume, a fallback or the host's own messages bring is held to the mark.
-    if is_too_far(run.zone, run.conversation.mark):
+    if _is_past_the_mark(run) and not run.conversation.state.policy.observe:
         return Termination.POLICY_DENIED
     budget = run.budget
     spent = budget.tokens is not None and run.usage.total_tokens >= budget.tokens
     late = budget.seconds is not None and run.elapsed_s >= budget.seconds
     return Termination.BUDGET_EXHAUSTED if spent or late else None
+
+
+def _is_past_the_mark(run: RunState) -> bool:
+    return is_too_far(run.zone, run.conversation.mark)
 
 
 async def _asked_or_ended(run: RunState, *, closing: bool) -> Reply | Run:
@@ -243,12 +247,14 @@ def _note(
 def _note_request(run: RunState, provider: Provider, request: Request) -> None:
     new = run.messages[run.sent :]
     run.sent = len(run.messages)
-    facts = {
+    facts: dict[str, Any] = {
         "provider": short(provider.name),
         "messages": len(request.messages),
         "tools": len(request.tools),
         "mark": run.conversation.mark.value,
     }
+    if _is_past_the_mark(run):
+        facts["observed"] = Termination.POLICY_DENIED.value
     _note(run, "request", facts, {"new_messages": [message_json(message) for message in new]}, 0.0)
 
 
