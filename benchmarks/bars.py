@@ -100,6 +100,7 @@ BARS = (
     Bar("registration.memory", "memory of one registered tool", 4, None, "KiB"),
     Bar("registration.early", "tools of 46 built before first use", 0, None, "count"),
     Bar("loop.round", "what a run adds to a round at 46 offered tools", 1, 0.3, "ms"),
+    Bar("audit.step", "a step stored, in bare `sqlite3` inserts of the same durability", 2, 1.5),
     *(Bar(f"sizes.{tool}", f"`{tool}` on real sizes", 2, None, "s") for tool in QUESTIONS),
     Bar("sizes.memory", "the most memory that one of them took", 300, None, "MB"),
 )

@@ -14,7 +14,7 @@ Rows: TypeAlias = dict[str, dict[str, Any]]
 def rows(tmp_path_factory: pytest.TempPathFactory) -> Rows:
     """Every row of a quick run without peers, by key."""
     file = tmp_path_factory.mktemp("benchmarks") / "rows.json"
-    groups = "peers,seam,hostile,threads,start,discovery,registration"
+    groups = "peers,seam,hostile,threads,start,discovery,registration,audit"
     subprocess.run(
         [
             *(sys.executable, "-m", "benchmarks", "--quick", "--no-peers"),
@@ -40,6 +40,7 @@ def test_every_promised_row_is_measured(rows: Rows) -> None:
         "start",
         "discovery",
         "registration",
+        "audit",
     }
     assert unmeasured == {key for key in rows if key.startswith("peers.")} | {"start.peer"}
 

@@ -6,9 +6,8 @@ fact, but for names that the core has cut to 64 characters.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-import attrs
 import orjson
 
 from toolseam.runs import Privacy
@@ -32,9 +31,8 @@ _REASONS = frozenset(
 _SHORT = 64
 
 
-@attrs.frozen
-class StepRow:
-    """One row of `run_step`, but for its place and time; the members are its columns."""
+class StepRow(NamedTuple):
+    """One row of `run_step`, but for its place and time; the members are its columns, in order."""
 
     run_id: str
     number: int
@@ -50,11 +48,6 @@ class StepRow:
     effect: str | None
     facts: str
     content: str | None
-
-    @property
-    def wrote(self) -> bool:
-        """Whether something may have changed in the world."""
-        return self.effect in {"done", "unknown"}
 
 
 def of_step(step: Step, level: Privacy) -> StepRow:
@@ -138,7 +131,10 @@ def name(said: object) -> str | None:
     """Return a name that somebody chose as one line of at most 64 characters."""
     if said is None:
         return None
-    return "".join(each if each.isprintable() else "\ufffd" for each in str(said)[:_SHORT])
+    text = str(said)[:_SHORT]
+    if text.isprintable():
+        return text
+    return "".join(each if each.isprintable() else "\ufffd" for each in text)
 
 
 def _place(found: Step | Intent) -> tuple[str, int, str, int, int]:

@@ -365,25 +365,7 @@ def _insert(database: Database, row: StepRow) -> None:
     """Add a step behind the last one; another writer of the same run only takes a number first."""
     for attempt in range(1, _TRIES + 1):
         try:
-            database.change(
-                sql.STEP,
-                row.run_id,
-                row.run_id,
-                time.time(),
-                row.number,
-                row.kind,
-                row.round,
-                row.position,
-                row.duration_s,
-                row.actor,
-                row.tool,
-                row.distribution,
-                row.version,
-                row.status,
-                row.effect,
-                row.facts,
-                row.content,
-            )
+            database.change(sql.STEP, row.run_id, row.run_id, time.time(), *row[1:])
         except Doubled:
             if attempt == _TRIES:
                 raise Unreachable("no number") from None
