@@ -156,7 +156,8 @@ def _show_run(run: dict[str, Any]) -> None:
         said = f"wait {each['wait']}, call {each['position']}: {each['verdict']}"
         say(f"{said} by {each['decided_by']}, {_when(each['at'])}")
     for step in run["steps"]:
-        for key, value in (step["content"] or {}).items():
+        content: dict[str, Any] = step["content"] or {}
+        for key, value in content.items():
             _show_content(f"#{step['seq']} {key}: ", value)
     if run["answer"] is not None:
         _show_content("answer: ", run["answer"])

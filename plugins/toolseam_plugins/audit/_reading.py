@@ -103,7 +103,7 @@ def _run(row: tuple[Any, ...]) -> dict[str, Any]:
     # Numbers have no gap, unless somebody took a step away.
     found["missing"] = found["missing"] or 0
     found["truncated"] = bool(found["truncated"])
-    answer = found.pop("content") or {}
+    answer: dict[str, Any] = found.pop("content") or {}
     return {**found, "answer": answer.get("answer")}
 
 
