@@ -38,7 +38,9 @@ def open_store(settings: Settings) -> AuditStore:
     except Unreachable as fault:
         writer.close()
         raise AuditError(f"The audit store cannot be written ({fault}).") from None
-    return AuditStore(writer, Privacy.strictest(audit.level), Seal(audit.key_env))
+    return AuditStore(
+        writer, Privacy.strictest(audit.level), Seal(audit.key_env), audit.retention_days
+    )
 
 
 def connect(settings: Settings, name: str = "") -> Database:

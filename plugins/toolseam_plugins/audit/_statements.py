@@ -41,7 +41,8 @@ ALL_WAITING: Final = """
 SELECT id FROM run WHERE status = 'waiting_for_approval' ORDER BY waited, id
 """
 TAKE: Final = "UPDATE run SET writer = ? WHERE id = ? AND status = 'waiting_for_approval'"
-CLAIM: Final = "UPDATE run SET status = 'running', state = NULL WHERE id = ?"
+LEVEL: Final = "SELECT level FROM run WHERE id = ?"
+CLAIM: Final = "UPDATE run SET status = 'running', level = ?, state = NULL WHERE id = ?"
 HELD: Final = "UPDATE run SET status = 'held' WHERE id = ? AND status = 'running'"
 DECIDE: Final = """
 INSERT INTO run_decision (run_id, wait, position, at, verdict, decided_by, sealed)

@@ -16,6 +16,7 @@ from toolseam import ErrorCode, ToolResult
 from toolseam.runs import Privacy, RunError, RunStatus
 from toolseam_plugins.audit import _statements as sql
 from toolseam_plugins.audit._database import AuditError, Doubled, Unreachable
+from toolseam_plugins.audit._retention import purge
 from toolseam_plugins.audit._rows import (
     StepRow,
     name,
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 LOGGER = logging.getLogger("toolseam.audit")
+DAY_S = 86_400
 _KNOWN = 4_096
 _TRIES = 8
 
@@ -48,12 +50,15 @@ class AuditStore:
         writer: hands out the connection.
         level: what of content is stored.
         seal: for what waits.
+        days: how long anything is kept.
     """
 
-    def __init__(self, writer: Writer, level: Privacy, seal: Seal) -> None:
+    def __init__(self, writer: Writer, level: Privacy, seal: Seal, days: float) -> None:
         self._writer = writer
         self._level = level
         self._seal = seal
+        self._days = days
+        self._purged = time.monotonic()
         self._turn = threading.Lock()
         # Rows of `run` that are there; one that was forgotten is only asked for again.
         self._known: OrderedDict[str, None] = OrderedDict()
@@ -232,9 +237,12 @@ class AuditStore:
             with database.transaction():
                 if not database.change(sql.TAKE, database.writer, run_id):
                     raise _not_found()
+                ((level,),) = database.rows(sql.LEVEL, run_id)
+                # What is there was stored under another level, perhaps; the row tells the laxest.
+                laxest = max(self._level, Privacy.strictest(level), key=lambda each: each.rank)
                 if self._state(database, run_id) != state:
                     raise RunError("The run has gone on; look at it again.", "conflict")
-                database.change(sql.CLAIM, run_id)
+                database.change(sql.CLAIM, laxest.value, run_id)
 
         self._asked(run_id, take)
 
@@ -256,6 +264,9 @@ class AuditStore:
                 writer.within(store)
                 if self._lost or self._owed:
                     writer.within(self._settle)
+                if time.monotonic() - self._purged > DAY_S:
+                    self._purged = time.monotonic()
+                    writer.within(lambda database: purge(database, self._days, chunks=1))
             except Unreachable as fault:
                 LOGGER.warning("a step of %s could not be stored: %s", run_id, fault)
                 if owed:

@@ -95,6 +95,21 @@ def test_a_session_whose_old_steps_went_misses_none(kept: Kept) -> None:
     assert (found["steps"], found["missing"]) == (1, 0)
 
 
+def test_a_host_that_stays_up_purges_each_day(kept: Kept, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A day after the last time the next step takes a chunk with it."""
+    from toolseam_plugins.audit import _store
+
+    with host(kept, echo()) as made:
+        old = made.session(actor=ADA)
+        old.call("echo", {"text": "x"})
+        age(kept, old.run_id, 31)
+        made.call("echo", {"text": "x"}, actor=ADA)
+        assert counts(kept)[0] == 2
+        monkeypatch.setattr(_store, "DAY_S", -1)
+        made.call("echo", {"text": "x"}, actor=ADA)
+        assert counts(kept) == (1, 2, 0)
+
+
 def test_all_goes_chunk_by_chunk(kept: Kept, monkeypatch: pytest.MonkeyPatch) -> None:
     """A start takes one chunk, so that it is short; the command takes all."""
     monkeypatch.setattr(retention, "CHUNK", 3)

@@ -1,7 +1,9 @@
 """The store, on both databases: what is kept of runs and sessions, and what waits."""
 
 import asyncio
+import json
 import threading
+from decimal import Decimal
 from typing import Any
 
 import attrs
@@ -9,7 +11,7 @@ import pytest
 
 from support.audit import Kept, echo, host, waiting, writer
 from support.tools import ADA, BOB, approved, plugin
-from toolseam import ToolError, ToolResult
+from toolseam import ToolError, ToolResult, json_safe
 from toolseam.providers import ProviderError, ProviderFault
 from toolseam.runs import Decision, RunError, RunStatus
 from toolseam.testing import ScriptedProvider
@@ -162,6 +164,49 @@ def test_of_many_that_resume_a_run_one_does(kept: Kept) -> None:
     assert done == ["y"]
     assert len(codes) == 7
     assert set(codes) <= {"conflict", "not_found"}
+
+
+def test_what_waits_is_listed_who_waits_longest_first(kept: Kept) -> None:
+    """In any process, and no longer than it waits."""
+    with host(kept, writer([])) as made:
+        runs = [waiting(made).id for _ in range(3)]
+
+    with host(kept, writer([])) as made:
+        assert [each.id for each in made.waiting_runs()] == runs
+        said = [Decision.deny(each, actor=BOB) for each in made.session().waiting(runs[1])]
+        made.session().resume(runs[1], said, ScriptedProvider(["fine"]))
+        assert [each.id for each in made.waiting_runs()] == [runs[0], runs[2]]
+
+
+@pytest.mark.parametrize(("first", "then"), [("full", "metadata"), ("metadata", "full")])
+def test_a_run_over_two_levels_says_the_laxest(kept: Kept, first: str, then: str) -> None:
+    """Some of its content is there, so its row says so."""
+    with host(kept, writer([]), level=first) as made:
+        run = waiting(made)
+    with host(kept, writer([]), level=then) as made:
+        said = [Decision.approve(run.pending[0], actor=ADA)]
+        made.session().resume(run.id, said, ScriptedProvider(["done"]))
+
+    assert kept.rows("SELECT level FROM run") == [("full",)]
+
+
+def test_structured_values_are_strict_json(kept: Kept) -> None:
+    """Every digit of an integer is there; what JSON cannot hold is a row that says so (P01)."""
+    values = {"big": 9007199254740993, "price": Decimal("19.90"), "peak": float("inf")}
+    tools = [
+        plugin(lambda arguments: ToolResult.text("x", data=json_safe(values)), name="safe"),
+        plugin(lambda arguments: ToolResult.text("x", data=values), name="raw"),
+    ]
+
+    with host(kept, *tools, level="full") as made:
+        made.call("safe", actor=ADA)
+        made.call("raw", actor=ADA)
+
+    found = kept.rows("SELECT status, content FROM run_step ORDER BY seq")
+    assert [row[0] for row in found] == ["ok", "contract_error"]
+    data = {"big": 9007199254740993, "price": "19.90", "peak": "Infinity"}
+    assert json.loads(found[0][1], parse_constant=pytest.fail)["data"] == data
+    assert "9007199254740993" in found[0][1]
 
 
 def test_terminal_is_terminal(kept: Kept) -> None:
