@@ -15,6 +15,7 @@ distribution, version, status, effect, facts, content)
 VALUES (?, (SELECT COALESCE(MAX(seq), 0) + 1 FROM run_step WHERE run_id = ?),
 ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 """
+LOCK: Final = "UPDATE run SET lost = lost WHERE id = ?"
 OUTCOME: Final = """
 UPDATE run_step SET duration_s = ?, status = ?, effect = ?, facts = ?, content = ?
 WHERE run_id = ? AND number = ? AND status = 'intended'

@@ -10,6 +10,7 @@ import logging
 import threading
 import time
 from collections import OrderedDict
+from contextlib import suppress
 from typing import TYPE_CHECKING, TypeVar
 
 from toolseam import ErrorCode, ToolResult
@@ -40,7 +41,7 @@ T = TypeVar("T")
 LOGGER = logging.getLogger("toolseam.audit")
 DAY_S = 86_400
 _KNOWN = 4_096
-_TRIES = 8
+_TRIES = 100
 
 
 class AuditStore:
@@ -373,15 +374,18 @@ def _held(database: Database, run_id: str) -> None:
 
 
 def _insert(database: Database, row: StepRow) -> None:
-    """Add a step behind the last one; another writer of the same run only takes a number first."""
-    for attempt in range(1, _TRIES + 1):
-        try:
-            database.change(sql.STEP, row.run_id, row.run_id, time.time(), *row[1:])
-        except Doubled:
-            if attempt == _TRIES:
-                raise Unreachable("no number") from None
-        else:
+    """Add a step behind the last one."""
+    values = row.run_id, row.run_id, time.time(), *row[1:]
+    with suppress(Doubled):
+        database.change(sql.STEP, *values)
+        return
+    # Another process writes to the same run, and took the number first: from now on in turn.
+    for _ in range(_TRIES):
+        with suppress(Doubled), database.transaction():
+            database.change(sql.LOCK, row.run_id)
+            database.change(sql.STEP, *values)
             return
+    raise Unreachable("no number")
 
 
 def _finish(database: Database, row: StepRow) -> None:
