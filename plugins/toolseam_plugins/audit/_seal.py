@@ -78,11 +78,8 @@ class Seal:
 
     def _with(self, *, make: bool) -> AESGCM:
         if self._cipher is None:
-            try:
-                from cryptography.hazmat.primitives.ciphers.aead import AESGCM
-            except ImportError:
-                message = "Sealing needs the extra `audit`: pip install 'toolseam[audit]'"
-                raise AuditError(message) from None
+            from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+
             given = self._key_env
             key = _kept_key(make=make) if given is None else _given_key(given)
             self._cipher = AESGCM(key)

@@ -9,10 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from support.audit import echo
+from support.audit import echo, writer
 from support.commands import documented, on_terminal, toolseam
 from support.tools import ADA, plugin
-from toolseam import Host, ToolResult
+from toolseam import Decision, Host, ToolResult
+from toolseam.testing import ScriptedProvider
 
 LISTED, SHOWN = documented("audit list"), documented("audit show")
 
@@ -67,6 +68,46 @@ def test_json_is_as_documented(site: Path) -> None:
         SHOWN.validate(each)
     assert exported[0] == shown
     assert [each["run"] for each in exported] == [each["run"] for each in listed]
+
+
+def test_a_whole_run_is_told(site: Path) -> None:
+    """Its tokens, its end, who decided, its last words; and what is wrong with what is stored."""
+    write = writer([])
+    kept = {"enable": ["write"], "audit": {"level": "full"}}
+    with Host.load(site, tools=[echo(), write], settings=kept) as host:
+        session = host.session(actor=ADA)
+        asked = [("echo", {"text": "one\ntwo"}), ("write", {"text": "x"})]
+        run = session.run(ScriptedProvider(asked), "q", max_rounds=2)
+        said = [Decision.approve(run.pending[0], actor=ADA)]
+        session.resume(run.id, said, ScriptedProvider(["My last words."]))
+    with closing(sqlite3.connect(store())) as connection, connection:
+        connection.execute("UPDATE run SET lost = 2 WHERE id = ?", (run.id,))
+
+    shown = toolseam("audit", "show", run.id, cwd=site)
+    listed = toolseam("audit", "list", "--status", "completed", cwd=site)
+
+    for told in (
+        "wait 1, call 0: approve by ada",
+        "tool write\tok (done)\tada",
+        "    two",
+        "answer: My last words.",
+        "incomplete: 2 steps could not be stored",
+        "cut short by a bound",
+        "max_rounds",
+    ):
+        assert told in shown.out
+    (row,) = [line.split("\t") for line in listed.out.splitlines()]
+    assert row[2:4] == ["completed: max_rounds", "ada"]
+    assert row[5] == "6"
+    assert row[6] == "incomplete: 2 steps could not be stored, cut short by a bound"
+    assert run.id[:12] in on_terminal("audit", "list", cwd=site).out
+
+
+def test_nothing_is_exported_of_a_run_that_is_not_there(site: Path) -> None:
+    """Exit code 1, and standard output stays empty."""
+    ran = toolseam("audit", "export", "zz", cwd=site)
+
+    assert (ran.code, ran.out) == (1, "")
 
 
 def test_a_limit_and_a_status_narrow(site: Path) -> None:

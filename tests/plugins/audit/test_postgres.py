@@ -1,5 +1,6 @@
 """The store on a server: its own schema, held to what we make; no address and no driver's text."""
 
+import sys
 from contextlib import closing
 from typing import Any
 
@@ -153,6 +154,13 @@ def test_no_password_and_no_text_of_the_driver_is_told(url: str) -> None:
     assert "plum" not in said
     assert "ada" not in said
     assert "cannot be reached" in said
+
+
+def test_without_its_driver_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    """PostgreSQL is an extra of its own."""
+    monkeypatch.setitem(sys.modules, "psycopg", None)
+
+    assert "toolseam[sql]" in refused(Kept("postgresql://127.0.0.1:1/x"))
 
 
 def test_a_role_that_may_make_nothing(postgres: Postgres) -> None:

@@ -310,8 +310,7 @@ def test_a_child_after_a_fork_has_a_connection_of_its_own(tmp_path: Path) -> Non
         "    child = os.fork()\n"
         "    for number in range(20):\n"
         "        assert made.call('echo', {'text': str(number)}, actor=ADA).success\n"
-        "    if child == 0:\n"
-        "        os._exit(0)\n"
+        "if child:\n"
         "    assert os.waitpid(child, 0)[1] == 0\n"
     )
     tests = str(Path(__file__).parent.parent.parent)
@@ -348,6 +347,37 @@ def test_nothing_is_left_of_a_state_that_is_over() -> None:
         assert looked.purge(1) == 1
 
     assert state[:200] not in KEPT.bytes()
+
+
+def test_without_cryptography_nothing_starts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The extra is named before anything is made."""
+    monkeypatch.setitem(sys.modules, "cryptography", None)
+
+    assert "toolseam[audit]" in refused()
+    assert not file().exists()
+
+
+def test_a_store_that_is_locked_for_good_stops_the_start(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A start waits for the lock, and then says that it cannot be written."""
+    from toolseam_plugins.audit import _sqlite
+
+    monkeypatch.setattr(_sqlite, "BUSY_S", 0.05)
+    with host(KEPT) as made:
+        made._state.store.begin("x", {"actor": "ada"})
+    KEPT.rows("UPDATE run SET writer = 'gone'")
+    with closing(sqlite3.connect(file(), isolation_level=None)) as connection:
+        connection.execute("BEGIN IMMEDIATE")
+        assert "cannot be written" in refused()
+
+
+def test_a_place_where_no_file_can_be_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The folder of the locks is a file; the store is there, and the start stops all the same."""
+    host(KEPT).close()
+    locks = file().with_name("audit.db-writers")
+    locks.rmdir()
+    locks.write_text("")
+
+    assert "cannot be used" in refused()
 
 
 def test_reading_makes_nothing() -> None:
