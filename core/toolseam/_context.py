@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar
 import attrs
 
 from toolseam._errors import publish
+from toolseam._text import mend
 
 if TYPE_CHECKING:
     import logging
@@ -30,6 +31,9 @@ def _name(name: object) -> str:
     # A look-up that found nobody gives None or "", and nobody has no permission (§5).
     if not isinstance(name, str) or not name.strip():
         raise ValueError("an actor has a name; whoever acts for nobody passes actor=None")
+    # Who acts is part of every digest; a name with a character taken away would be another's.
+    if not name.isascii() and mend(name) != name:
+        raise ValueError("an actor's name encodes as UTF-8: half a surrogate pair does not")
     return name
 
 

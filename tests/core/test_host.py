@@ -58,6 +58,13 @@ def test_nobody_is_no_actor(name: Any) -> None:
         Actor(name)
 
 
+def test_an_actor_has_a_name_that_encodes() -> None:
+    """Half a surrogate pair would break every digest, and mending it would make another name."""
+    with pytest.raises(ValueError, match="UTF-8"):
+        Actor("caf\udce9")
+    assert Actor("café 🚀").name == "café 🚀"
+
+
 def test_only_an_actor_is_one() -> None:
     """A bare name would pass where no role is asked for."""
     name: Any = "ada"

@@ -93,7 +93,7 @@ class PostgresDatabase:
         try:
             cursor = self._connection.execute(_own(statement), values)
             return cursor.fetchall() if cursor.description else []
-        except psycopg.Error as error:
+        except (psycopg.Error, ValueError) as error:
             raise self._fault(error) from None
 
     def change(self, statement: str, *values: object) -> int:
@@ -104,7 +104,7 @@ class PostgresDatabase:
             return self._connection.execute(_own(statement), values).rowcount
         except psycopg.errors.UniqueViolation:
             raise Doubled from None
-        except psycopg.Error as error:
+        except (psycopg.Error, ValueError) as error:
             raise self._fault(error) from None
 
     @contextmanager
@@ -145,7 +145,7 @@ class PostgresDatabase:
         """Close the connection; the server then drops the writer's lock."""
         self._connection.close()
 
-    def _fault(self, error: psycopg.Error) -> Unreachable:
+    def _fault(self, error: Exception) -> Unreachable:
         return Unreachable(type(error).__name__, broken=self._connection.closed)
 
     def _one(self, statement: str, *values: object) -> Any:  # noqa: ANN401 - a value of a row

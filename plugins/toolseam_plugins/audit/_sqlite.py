@@ -29,6 +29,14 @@ _MAGIC = b"SQLite format 3\0"
 _HEADER = 100
 _AT = slice(68, 72)
 _WRITERS = "-writers"
+_PRAGMAS = (
+    "trusted_schema = OFF",
+    "cell_size_check = ON",
+    "secure_delete = ON",
+    "synchronous = NORMAL",
+)
+# Of a value that no column takes, the driver complains in the language of Python.
+_REFUSED = (sqlite3.Error, ValueError, OverflowError)
 _SCHEMA = "SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY name"
 
 
@@ -39,20 +47,26 @@ class SqliteDatabase:
         self.place = str(file)
         self.writer = writer
         _refuse_strange(file)
-        self._connection = _opened(file)
         self._folder = file.with_name(f"{file.name}{_WRITERS}")
         self._lock: int | None = None
+        self._connection = _connected(file)
         try:
-            _migrate(self._connection, self.place)
-            _compare(self._connection, self.place)
-            if writer:
-                self._lock = _locked(self._folder, writer)
-        except sqlite3.Error:
+            self._open()
+        except sqlite3.Error as error:
             self.close()
-            raise AuditError(f"{self.place}: is no sound audit store") from None
-        except BaseException:
+            message = f"{file}: is no sound audit store ({type(error).__name__})"
+            raise AuditError(message) from None
+        except AuditError:
             self.close()
             raise
+
+    def _open(self) -> None:
+        for pragma in _PRAGMAS:
+            self._connection.execute(f"PRAGMA {pragma}")
+        _migrate(self._connection, self.place)
+        _compare(self._connection, self.place)
+        if self.writer:
+            self._lock = _locked(self._folder, self.writer)
 
     def is_sound(self) -> bool:
         """A file does not go away by itself."""
@@ -62,7 +76,7 @@ class SqliteDatabase:
         """Run a query."""
         try:
             return self._connection.execute(statement, values).fetchall()
-        except sqlite3.Error as error:
+        except _REFUSED as error:
             raise Unreachable(type(error).__name__) from None
 
     def change(self, statement: str, *values: object) -> int:
@@ -71,7 +85,7 @@ class SqliteDatabase:
             return self._connection.execute(statement, values).rowcount
         except sqlite3.IntegrityError:
             raise Doubled from None
-        except sqlite3.Error as error:
+        except _REFUSED as error:
             raise Unreachable(type(error).__name__) from None
 
     @contextmanager
@@ -185,25 +199,14 @@ def make_file(file: Path) -> None:
             Path(f"{temporary}{end}").unlink(missing_ok=True)
 
 
-def _opened(file: Path) -> sqlite3.Connection:
-    try:
-        connection = sqlite3.connect(
-            f"{file.absolute().as_uri()}?mode=rw",
-            uri=True,
-            timeout=BUSY_S,
-            isolation_level=None,
-            check_same_thread=False,
-        )
-        for pragma in (
-            "trusted_schema = OFF",
-            "cell_size_check = ON",
-            "secure_delete = ON",
-            "synchronous = NORMAL",
-        ):
-            connection.execute(f"PRAGMA {pragma}")
-    except sqlite3.Error as error:
-        raise AuditError(f"{file}: cannot be opened ({type(error).__name__})") from None
-    return connection
+def _connected(file: Path) -> sqlite3.Connection:
+    return sqlite3.connect(
+        f"{file.absolute().as_uri()}?mode=rw",
+        uri=True,
+        timeout=BUSY_S,
+        isolation_level=None,
+        check_same_thread=False,
+    )
 
 
 def _refuse_strange(file: Path) -> None:

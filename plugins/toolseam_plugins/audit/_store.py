@@ -268,8 +268,9 @@ class AuditStore:
                 if time.monotonic() - self._purged > DAY_S:
                     self._purged = time.monotonic()
                     writer.within(lambda database: purge(database, self._days, chunks=1))
-            except Unreachable as fault:
-                LOGGER.warning("a step of %s could not be stored: %s", run_id, fault)
+            except Exception as fault:  # noqa: BLE001 - a call never fails because of its row
+                kind = fault if isinstance(fault, Unreachable) else type(fault).__name__
+                LOGGER.warning("a step of %s could not be stored: %s", run_id, kind)
                 if owed:
                     self._owe(run_id, store)
                 else:

@@ -157,6 +157,36 @@ def test_an_outage_that_is_over_holds_nothing(outage: Outage) -> None:
     assert (ended.status, done) == ("completed", ["written"])
 
 
+def test_an_outage_holds_no_run_that_wrote_nothing(outage: Outage) -> None:
+    """Only whose outcome is owed is held."""
+    with host(outage.kept, echo()) as made:
+        session = made.session(actor=ADA)
+        with outage():
+            session.call("echo", {"text": "x"})
+            assert not made._state.store.holds(session.run_id)
+
+
+def test_a_database_that_does_not_answer_is_left_alone_for_a_while(
+    outage: Outage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Reads do not wait for it one after the other; a write asks each time."""
+    monkeypatch.setattr(_writer, "REST_S", 60.0)
+    monkeypatch.setattr(_sqlite, "BUSY_S", 0.2)
+    done: list[str] = []
+    with host(outage.kept, echo(), writer(done)) as made:
+        session = made.session(actor=ADA)
+        session.call("echo", {"text": "x"})
+        with outage():
+            begun = time.monotonic()
+            for _ in range(50):
+                assert session.call("echo", {"text": "x"}).success
+            assert time.monotonic() - begun < 5
+        approval = approved(made, "write", {"text": "y"})
+        assert made.call("write", {"text": "y"}, actor=ADA, approval=approval).success
+
+    assert outage.kept.rows("SELECT sum(lost) FROM run") == [(50,)]
+
+
 def test_what_cannot_be_suspended_does_not_wait(outage: Outage) -> None:
     """Nobody waits for a decision that can never be given: the run ends as denied."""
     done: list[str] = []

@@ -1,6 +1,7 @@
 """What waits is sealed: altered, moved or never sealed, it ends the run and nothing runs (S4 h)."""
 
 import base64
+import errno
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -205,6 +206,18 @@ def test_the_key_is_private_whatever_the_umask(umask: int) -> None:
 
     assert key_file().stat().st_mode & 0o777 == 0o600
     assert key_file().parent.stat().st_mode & 0o777 == 0o700
+
+
+def test_a_disk_that_takes_no_key(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is said, without the words of the system."""
+
+    def full(*_: object, **__: object) -> None:
+        raise OSError(errno.ENOSPC, "no space, says the system")
+
+    monkeypatch.setattr(os, "link", full)
+
+    with pytest.raises(AuditError, match=r"cannot be made \(OSError\)$"):
+        Seal().close(b"x", HERE)
 
 
 def test_a_key_in_a_file_of_somebody_elses_place() -> None:

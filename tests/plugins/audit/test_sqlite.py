@@ -1,5 +1,6 @@
 """The store as a file: private, outside the workspace, and nobody else's (S10)."""
 
+import errno
 import os
 import sqlite3
 import stat
@@ -149,6 +150,10 @@ INTRUDERS = {
     "no index": ("DROP INDEX run_running", "run_running"),
     "an index": ("CREATE INDEX mine ON run (upper(owner))", "mine"),
     "no table": ("DROP TABLE run_decision", "run_decision"),
+    "a broken schema": (
+        "PRAGMA writable_schema = ON; UPDATE sqlite_schema SET sql = 'x' WHERE name = 'run_step'",
+        "no sound audit store",
+    ),
     "a newer version": ("PRAGMA user_version = 99", "newer toolseam"),
 }
 
@@ -378,6 +383,21 @@ def test_a_place_where_no_file_can_be_made(monkeypatch: pytest.MonkeyPatch) -> N
     locks.write_text("")
 
     assert "cannot be used" in refused()
+
+
+def test_a_disk_that_takes_no_file_stops_the_start(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing is left of what was begun, and the driver's words stay inside."""
+
+    def full(*_: object, **__: object) -> None:
+        raise OSError(errno.ENOSPC, "no space, says the driver")
+
+    monkeypatch.setattr(os, "link", full)
+
+    said = refused()
+
+    assert "cannot be made (OSError)" in said
+    assert "driver" not in said
+    assert list(file().parent.iterdir()) == []
 
 
 def test_reading_makes_nothing() -> None:

@@ -11,10 +11,11 @@ import pytest
 
 from support.audit import Kept, echo, host, waiting, writer
 from support.tools import ADA, BOB, approved, plugin
-from toolseam import ToolError, ToolResult, json_safe
+from toolseam import Actor, ToolError, ToolResult, json_safe
 from toolseam.providers import ProviderError, ProviderFault
 from toolseam.runs import Decision, RunError, RunStatus
 from toolseam.testing import ScriptedProvider
+from toolseam_plugins.audit import _store
 
 WHO = "SELECT kind, status, reason, owner, rounds, lost FROM run ORDER BY began"
 WHAT = "SELECT seq, kind, tool, status, effect, actor FROM run_step ORDER BY run_id, seq"
@@ -207,6 +208,109 @@ def test_structured_values_are_strict_json(kept: Kept) -> None:
     data = {"big": 9007199254740993, "price": "19.90", "peak": "Infinity"}
     assert json.loads(found[0][1], parse_constant=pytest.fail)["data"] == data
     assert "9007199254740993" in found[0][1]
+
+
+def test_an_outcome_is_stored_though_its_intent_was_marked(kept: Kept) -> None:
+    """Another start took this process for dead: the outcome is a row of its own then."""
+
+    def execute(arguments: Any) -> ToolResult:
+        kept.rows("UPDATE run_step SET status = 'interrupted'")
+        return ToolResult.text("written")
+
+    def preview(arguments: Any, context: Any) -> ToolResult:
+        return ToolResult.text("would write")
+
+    slow = plugin(execute, name="write", effect="idempotent_write", preview=preview)
+
+    with host(kept, slow) as made:
+        made.call("write", {}, actor=ADA, approval=approved(made, "write", {}))
+
+    assert [row[3:5] for row in kept.rows(WHAT)] == [("interrupted", "unknown"), ("ok", "done")]
+
+
+def test_many_sessions_are_remembered_by_the_database_alone(
+    kept: Kept, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What the store no longer knows of a session it asks for, and adds no second row."""
+    monkeypatch.setattr(_store, "_KNOWN", 2)
+    with host(kept, echo()) as made:
+        sessions = [made.session(actor=ADA) for _ in range(5)]
+        for session in sessions * 2:
+            session.call("echo", {"text": "x"})
+        store: Any = made._state.store
+        assert len(store._known) == 2
+
+    found = kept.rows("SELECT run_id, max(seq) FROM run_step GROUP BY run_id")
+    assert {row[1] for row in found} == {2}
+    assert kept.rows("SELECT count(*) FROM run") == [(5,)]
+
+
+def test_a_claim_names_the_state_that_was_looked_at(kept: Kept) -> None:
+    """Another one is a conflict, and the run waits on as it did."""
+    with host(kept, writer([])) as made:
+        run = waiting(made)
+        store = made._state.store
+        with pytest.raises(RunError) as refused:
+            store.claim(run.id, b"another state")
+        assert refused.value.code == "conflict"
+        store.claim(run.id, store.look(run.id))
+
+
+def test_a_kept_decision_that_no_longer_fits_is_dropped(kept: Kept) -> None:
+    """When the preview has changed since, the run waits for new decisions."""
+    seen = ["before"]
+
+    def preview(arguments: Any, context: Any) -> ToolResult:
+        return ToolResult.text(seen[0])
+
+    slow = plugin(preview, name="write", effect="unknown", preview=preview)
+    provider = ScriptedProvider([("write", {}), "done"])
+    with host(kept, slow) as made:
+        session = made.session(actor=ADA)
+        run = session.run(provider, "q")
+        session.decide(run.id, [Decision.approve(run.pending[0], actor=ADA)])
+        seen[0] = "after"
+        with pytest.raises(RunError) as refused:
+            session.resume(run.id, [], provider)
+        assert refused.value.code == "conflict"
+        session.decide(run.id, [Decision.deny(run.pending[0], actor=BOB)])
+
+    assert kept.rows("SELECT verdict FROM run_decision") == [("deny",)]
+
+
+@pytest.mark.parametrize("who", ["a\nb", "x\x00", "日本", "n" * 300])
+def test_an_actor_of_any_name(kept: Kept, who: str) -> None:
+    """One line of at most 64 characters, and a run of his waits and goes on."""
+    done: list[str] = []
+    actor = Actor(who, {"admin"})
+    with host(kept, writer(done)) as made:
+        session = made.session(actor=actor)
+        provider = ScriptedProvider([("write", {"text": "y"}), "done"])
+        run = session.run(provider, "q")
+        session.resume(run.id, [Decision.approve(run.pending[0], actor=actor)], provider)
+
+    ((owner,),) = kept.rows("SELECT owner FROM run")
+    assert (done, owner.isprintable(), len(owner) <= 64) == (["y"], True, True)
+
+
+def test_a_row_that_no_database_takes_is_counted(
+    kept: Kept, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A step of a shape that nobody foresaw costs a row, never a call."""
+    with host(kept, echo()) as made:
+        session = made.session(actor=ADA)
+        session.call("echo", {"text": "x"})
+        store: Any = made._state.store
+        step: Any = session.steps[0]
+        store.step(attrs.evolve(step, version="\udce9"))
+        store.step(attrs.evolve(step, position=2**70))
+        store.step(attrs.evolve(step, result=None))
+        store._writer._rests_until = 0.0
+        session.call("echo", {"text": "y"})
+
+    assert kept.rows("SELECT count(*) FROM run_step") == [(2,)]
+    assert kept.rows("SELECT lost FROM run") == [(3,)]
+    assert caplog.text.count("could not be stored") == 3
 
 
 def test_terminal_is_terminal(kept: Kept) -> None:
