@@ -16,7 +16,7 @@ from support.tools import ADA, approved, plugin
 from toolseam import Host, ToolResult
 from toolseam.runs import Decision, RunError
 from toolseam.testing import ScriptedProvider
-from toolseam_plugins.audit import _sqlite, _writer
+from toolseam_plugins.audit import AuditError, _sqlite, _writer, look
 
 
 @attrs.frozen
@@ -235,6 +235,33 @@ def test_an_end_that_cannot_be_stored_is_stored_later(outage: Outage) -> None:
     found = outage.kept.rows("SELECT status, reason, lost FROM run WHERE kind = 'run'")
     assert found[0][:2] == ("completed", "completed")
     assert found[0][2] >= 1
+
+
+def test_a_host_ends_during_an_outage(outage: Outage, caplog: pytest.LogCaptureFixture) -> None:
+    """What is still owed is reported, and the end goes through."""
+    made = host(outage.kept, echo())
+    outage.begin()
+    made.call("echo", {"text": "x"}, actor=ADA)
+    made.close()
+    outage.end()
+
+    assert "owed" in caplog.text
+
+
+def test_who_looks_during_an_outage_is_told(outage: Outage) -> None:
+    """The place is named, and nothing of what a driver says."""
+
+    def purge() -> None:
+        with look(made.settings) as audit, outage():
+            audit.purge(1)
+
+    with host(outage.kept, echo()) as made:
+        made.call("echo", {"text": "x"}, actor=ADA)
+        outage.kept.rows("UPDATE run SET began = 0")
+        outage.kept.rows("UPDATE run_step SET at = 0")
+        with pytest.raises(AuditError, match="does not answer") as told:
+            purge()
+    assert "locked" not in str(told.value)
 
 
 def test_the_loop_does_not_wait_for_a_database(
