@@ -154,7 +154,7 @@ def test_what_is_nearly_used_up_is_warned_of(
     facts = [*readings.load(), *readings.disk("disk", tmp_path), *readings.memory(psutil)]
 
     texts = {fact.name: fact.text for fact in facts}
-    assert texts["disk"] == "1 bytes of 1.0 kB free, room for 1 more files, read-only"
+    assert texts["disk"] == "1 byte of 1.0 kB free, room for 1 more files, read-only"
     assert texts["memory of the container"] == "990.0 kB of 1.0 MB used"
     assert len(readings.warnings) == 5
     assert compose(facts, readings.warnings).text.startswith("System status: 5 warnings below.")
