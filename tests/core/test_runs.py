@@ -1,15 +1,17 @@
 """A run: a provider is asked, its calls are answered, and people decide in between."""
 
 import asyncio
+import json
 from typing import Any
 
 import attrs
 import pytest
 
 from support.tools import ADA, BOB, plugin
-from toolseam import Host, ToolError, ToolResult, WireText
+from toolseam import Host, ToolArtifact, ToolError, ToolResult, WireText
+from toolseam._run_state import message_json, message_of
 from toolseam._runs import Budget, Decision, Run, RunError, RunStatus, RunStep, Termination
-from toolseam._steps import Step
+from toolseam._steps import Step, step_json
 from toolseam.providers import (
     AssistantMessage,
     Delta,
@@ -741,3 +743,43 @@ def test_messages_go_on_from_before() -> None:
 
     assert run.messages[:3] == tuple(before)
     assert (run.answer, run.reason) == ("And yours?", Termination.COMPLETED)
+
+
+def test_markup_is_data_in_a_run_and_stays_as_it_is() -> None:
+    """What would break out of a page is kept to the letter, as strict JSON (P05)."""
+    evil = '</script><img src=x onerror="window.__hit=1">'
+
+    def execute(arguments: Any) -> ToolResult:
+        table = ToolArtifact.table("<b>label</b>", ["<b>Qty</b>"], [[evil]])
+        return ToolResult.text(evil, table, data={"note": "<!--<script>", "sep": "a\u2028b"})
+
+    provider = ScriptedProvider([("evil", {"text": '"><svg onload=1>'}), evil])
+
+    with host_of(plugin(execute, name="evil", parameters=TEXT)) as host:
+        run = host.session(actor=ADA).run(provider, evil)
+
+    (step,) = (each for each in run.steps if isinstance(each, Step))
+    assert step.data is not None
+    assert step.data.value == {"note": "<!--<script>", "sep": "a\u2028b"}
+    assert step.artifacts[0].rows == [[evil]]
+    assert json.loads(json.dumps(step_json(step)))["arguments"] == {"text": '"><svg onload=1>'}
+    messages = [message_json(each) for each in run.messages]
+    assert [message_of(each) for each in json.loads(json.dumps(messages))] == list(run.messages)
+    assert (run.answer, str(run.messages[2].text)) == (evil, evil)
+
+
+def test_a_failure_reaches_the_provider_as_one() -> None:
+    """The error flag of a message is the typed status, with a text that is not blank (P06)."""
+
+    def locked(arguments: Any) -> ToolResult:
+        raise ToolError("bin A7 is locked", metadata={"remote": {"code": "LOCKED"}})
+
+    provider = ScriptedProvider([("locked", {}), "done"])
+
+    with host_of(plugin(locked, name="locked")) as host:
+        run = host.session(actor=ADA).run(provider, "q")
+
+    told = run.messages[2]
+    assert isinstance(told, ToolMessage)
+    assert (told.is_error, str(told.text)) == (True, "Error (execution_error): bin A7 is locked")
+    assert "LOCKED" not in str(run.messages)
