@@ -449,6 +449,15 @@ def threaded(arguments: Any) -> ToolResult:
     return ToolResult.text(f"in the main thread: {inside}")
 
 
+def counting_threads(arguments: Any) -> ToolResult:
+    """Tell whether the main thread answers, as a number."""
+    inside = threading.current_thread() is threading.main_thread()
+    return ToolResult.text(f"{int(inside)} of 1")
+
+
+measuring = Plugin(counting_threads, data_class="system_diagnostics", requires_admin=True)
+
+
 def of_this_process(arguments: Any) -> ToolResult:
     """Tell the process."""
     return ToolResult.text(f"process {os.getpid()}")
@@ -487,6 +496,11 @@ TIMES = (
     Mutant("same-in-another-time-zone", Plugin(here)),
     Mutant("same-in-another-locale", Plugin(worded)),
     Mutant("sync-and-async-agree", Plugin(threaded)),
+    Mutant(
+        "sync-and-async-agree",
+        Plugin(threaded, data_class="system_diagnostics", requires_admin=True),
+    ),
+    Mutant("sync-and-async-agree", Plugin(counting_threads)),
     Mutant("fresh-process-agrees", processed),
     Mutant("second-host-works", Plugin(keeping)),
 )

@@ -10,7 +10,7 @@ import pytest
 
 from plugins.conformance import good
 from plugins.conformance.broken_hosts import HOSTS
-from plugins.conformance.mutants import MODULES, MUTANTS, Mutant, isolated, raw
+from plugins.conformance.mutants import MODULES, MUTANTS, Mutant, isolated, measuring, raw
 from support.dist_info import tools, write_dist
 from toolseam_plugins.conformance import (
     ALL_CHECKS,
@@ -107,6 +107,11 @@ def test_tools_known_at_run_time_pass() -> None:
 
     assert broken(found) == {}
     assert {result.tool for result in found} == {"ladder", "lamp"}
+
+
+def test_a_tool_that_measures_may_count_the_call() -> None:
+    """Numbers of a diagnosis may differ with the way it is asked for; its words may not."""
+    assert broken(check_tool(measuring)) == {}
 
 
 def test_an_isolated_interpreter_is_no_write() -> None:
