@@ -89,7 +89,8 @@ def _is_own(event: str, given: tuple[Any, ...]) -> bool:
     That is how foreign code is looked at without importing it here. What the process may change
     in the workspace is seen by the footprint all the same.
     """
-    words = given[1] if event == "subprocess.Popen" and len(given) > 1 else ()
+    started = event in {"subprocess.Popen", "os.posix_spawn"} and len(given) > 1
+    words = given[1] if started else ()
     return [str(word) for word in words[:2]] == [sys.executable, "-I"]
 
 
