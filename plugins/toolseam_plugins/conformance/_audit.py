@@ -26,6 +26,7 @@ _CHANGES = {
     "os.truncate": "cuts",
 }
 _CHILDREN = ("subprocess.Popen", "os.system", "os.exec", "os.fork", "os.forkpty", "os.posix_spawn")
+_STARTS = ("subprocess.Popen", "os.posix_spawn")
 _CONNECTIONS = ("socket.connect", "socket.bind", "socket.getaddrinfo", "socket.sendto")
 _THREADS = ("_thread.start_new_thread", "_thread.start_joinable_thread")
 _FOR_WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
@@ -89,8 +90,7 @@ def _is_own(event: str, given: tuple[Any, ...]) -> bool:
     That is how foreign code is looked at without importing it here. What the process may change
     in the workspace is seen by the footprint all the same.
     """
-    started = event in {"subprocess.Popen", "os.posix_spawn"} and len(given) > 1
-    words = given[1] if started else ()
+    words = given[1] if event in _STARTS and len(given) > 1 else ()
     return [str(word) for word in words[:2]] == [sys.executable, "-I"]
 
 
