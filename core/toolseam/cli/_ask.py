@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from toolseam.providers import Provider
 
 _LONGEST = 1_000_000
+_BYTES_A_CHARACTER = 4
 _GROUP = "group:"
 _NO_STORE = "no_run_store"
 
@@ -42,7 +43,7 @@ def options(parser: ArgumentParser) -> None:
     parser.add_argument("--base-url", metavar="URL", help="where, if not at the maker's address")
     parser.add_argument(
         "--zone",
-        choices=list(Zone),
+        choices=[each.value for each in Zone],
         metavar="ZONE",
         help="where it stands: external_global, external_eu, private_hosted or local",
     )
@@ -129,7 +130,8 @@ def _question(words: str) -> str:
     if words != "-":
         question = words
     else:
-        question = sys.stdin.buffer.read(_LONGEST + 1).decode("utf-8", "replace")
+        most = _LONGEST * _BYTES_A_CHARACTER
+        question = sys.stdin.buffer.read(most + 1).decode("utf-8", "replace")
     if not question.strip():
         raise UsageError("there is no question")
     if len(question) > _LONGEST:
@@ -159,7 +161,7 @@ def _asking(host: Host, options: Namespace) -> _Asking:
     key = f"providers.{_head(name)}.zone"
     missing = [*withheld(host, Receiver(actor, zone, allowed), key)]
     named = {each.name for each in missing}
-    missing += [each for each in _unkept(host, kept) if each.name not in named]
+    missing += [each for each in _unkept(host) if each.name not in named]
     return _Asking(session, provider, tuple(sorted(missing, key=lambda each: each.name)))
 
 
@@ -209,14 +211,12 @@ def _without_writes(host: Host, wanted: tuple[str, ...] | None) -> tuple[str, ..
     )
 
 
-def _unkept(host: Host, kept: tuple[str, ...] | None) -> list[Withheld]:
+def _unkept(host: Host) -> list[Withheld]:
     from toolseam.cli._offers import Withheld
 
     if _keeps_runs(host):
         return []
     setting = "it needs a person's approval, and nothing here keeps runs that wait; trust `audit`"
     return [
-        Withheld(tool.name, _NO_STORE, setting)
-        for tool in host.tools()
-        if tool.requires_approval and tool.name not in (kept or ())
+        Withheld(tool.name, _NO_STORE, setting) for tool in host.tools() if tool.requires_approval
     ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -30,10 +31,20 @@ _STEP_HEADINGS = ("#", "AT (UTC)", "STEP", "STATUS", "WHO", "TOOK", "FACTS")
 
 def options(parser: ArgumentParser) -> None:
     """Describe the words of the command."""
+    from toolseam.runs import RunStatus
+
     actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
     listing = actions.add_parser("list", help="runs and sessions, the newest first")
-    listing.add_argument("--limit", type=int, default=_SHOWN, help="at most so many (20)")
-    listing.add_argument("--status", default="", help="only these: completed, failed, held …")
+    listing.add_argument(
+        "--limit", type=_count, default=_SHOWN, metavar="N", help="at most so many (20)"
+    )
+    listing.add_argument(
+        "--status",
+        choices=[*(each.value for each in RunStatus), "session"],
+        default="",
+        metavar="STATUS",
+        help="only these: completed, failed, held …",
+    )
     show = actions.add_parser("show", help="one run with its steps and decisions")
     show.add_argument("run", metavar="RUN", help="its id, or how that begins")
     export = actions.add_parser("export", help="everything, or one run, as JSON or CSV")
@@ -41,7 +52,7 @@ def options(parser: ArgumentParser) -> None:
     export.add_argument("--csv", action="store_true", help="one line a step, for a spreadsheet")
     purge = actions.add_parser("purge", help="delete what is too old")
     purge.add_argument(
-        "--older-than", type=float, metavar="DAYS", help="instead of audit.retention_days"
+        "--older-than", type=_days, metavar="DAYS", help="instead of audit.retention_days"
     )
     for action in (listing, show, purge):
         action.add_argument("--json", action="store_true", help="print a list, or one object")
@@ -53,9 +64,28 @@ examples:
   toolseam audit purge --older-than 7
 
 The plugin `audit` stores what happens once your file names it: trust = ["audit"]. What is stored of
-content is for audit.level to say. exit codes: 0 done; 1 there is no store or no such run, or steps
-of it are missing.
+content is for audit.level to say. exit codes: 0 done; 1 there is no such run, or steps of it are
+missing; 2 usage or settings, or there is no store that can be read.
 """
+
+
+def _count(word: str) -> int:
+    """Read a whole number of at least 1."""
+    from argparse import ArgumentTypeError
+
+    if not (word.isascii() and word.isdigit() and word.strip("0")):
+        raise ArgumentTypeError("expected a whole number, 1 or more")
+    return int(word)
+
+
+def _days(word: str) -> float:
+    """Read a number of days that can be counted back from now."""
+    from argparse import ArgumentTypeError
+
+    with suppress(ValueError):
+        if 0 <= (days := float(word)) < float("inf"):
+            return days
+    raise ArgumentTypeError("expected days, 0 or more")
 
 
 def main(options: Namespace) -> int:
@@ -89,6 +119,8 @@ def _list(audit: Audit, options: Namespace) -> int:
             say("\t".join(row))
     elif rows:
         say(_table(_HEADINGS, rows))
+    elif options.status:
+        say(f"Nothing that is stored here is {options.status}.")
     else:
         say("Nothing is stored here yet.")
     return 0

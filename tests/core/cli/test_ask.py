@@ -121,7 +121,7 @@ def test_only_the_tools_that_are_named_are_offered(workspace: Path, scripted: La
         (["ask", " ", "--provider", "script:m"], "no question"),
         (["ask", "q", "--provider", "nobody:m"], "nobody:m"),
         (["ask", "q", "--provider", "script:m", "--max-rounds", "21"], "max-rounds"),
-        (["ask", "q", "--provider", "script:m", "--zone", "mars"], "zone"),
+        (["ask", "q", "--provider", "script:m", "--zone", "mars"], "'private_hosted', 'local')"),
     ],
 )
 def test_words_that_do_not_go_together_are_usage(
@@ -148,12 +148,28 @@ def test_a_question_comes_from_standard_input(workspace: Path, scripted: Lab) ->
     assert sent(workspace)[0]["told"] == ["Be short.", "What is \N{REPLACEMENT CHARACTER}?"]
 
 
-def test_a_question_that_is_too_long_is_not_sent(workspace: Path, scripted: Lab) -> None:
+def test_a_question_is_measured_in_characters(workspace: Path, scripted: Lab) -> None:
+    """One of many bytes is sent whole, and nothing of it is lost on the way in."""
+    ran = toolseam(
+        *("ask", "-", "--provider", "script:m"),
+        cwd=workspace,
+        typed=("é" * 600_000).encode(),
+        environ=scripted.environ | says(workspace, ANSWER),
+    )
+
+    assert ran.code == 0
+    assert sent(workspace)[0]["told"] == ["é" * 600_000]
+
+
+@pytest.mark.parametrize("long", [b"a" * 1_000_001, "\N{SAILBOAT}".encode() * 1_400_000])
+def test_a_question_that_is_too_long_is_not_sent(
+    workspace: Path, scripted: Lab, long: bytes
+) -> None:
     """A million characters are the most."""
     ran = toolseam(
         *("ask", "-", "--provider", "script:m"),
         cwd=workspace,
-        typed=b"a" * 1_000_001,
+        typed=long,
         environ=scripted.environ | says(workspace, ANSWER),
     )
 

@@ -227,6 +227,22 @@ def test_purging_takes_what_is_old(site: Path) -> None:
     assert ids(site) == []
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        *(["list", "--limit", "-1"], ["list", "--limit", "0"], ["list", "--status", "done"]),
+        *(["purge", "--older-than", days] for days in ("-5", "nan", "inf", "x")),
+    ],
+)
+def test_numbers_and_words_that_mean_nothing_are_usage(site: Path, words: list[str]) -> None:
+    """Exit code 2; nothing is deleted, and an empty list is no answer to a slip of the fingers."""
+    ran = toolseam("audit", *words, cwd=site)
+
+    assert (ran.code, ran.out) == (2, "")
+    assert words[1] in ran.err
+    assert len(ids(site)) == 3
+
+
 @pytest.mark.parametrize("action", [["list"], ["show", "x"], ["export"], ["purge"]])
 def test_without_a_store_there_is_nothing_to_see(workspace: Path, action: list[str]) -> None:
     """The command says what to do, and makes none."""
@@ -246,8 +262,11 @@ def test_a_terminal_gets_tables(site: Path) -> None:
     assert "FACTS" in shown.out
 
 
-def test_an_empty_store_says_so_on_a_terminal(site: Path) -> None:
-    """Nothing is stored yet."""
+def test_an_empty_list_says_so_on_a_terminal(site: Path) -> None:
+    """Nothing is stored yet, or nothing of the status that was asked for."""
+    held = on_terminal("audit", "list", "--status", "held", cwd=site)
+    assert held.out == "Nothing that is stored here is held.\n"
+
     toolseam("audit", "purge", "--older-than", "0", cwd=site)
 
     assert "Nothing is stored here yet." in on_terminal("audit", "list", cwd=site).out
