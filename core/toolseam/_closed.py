@@ -124,7 +124,7 @@ def _close_node(node: object, path: Path, found: _Found, *, inside: bool) -> Non
     for key in _FOREIGN:
         if key in rules:
             raise _refuse((*path, key), "is refused; use $defs and plain $ref")
-    for where, child, deeper in list(_children(rules, path)):
+    for where, child, deeper in list(schemas_below(rules, path)):
         _close_node(child, where, found, inside=inside or deeper)
     if "$ref" in rules:
         found.references.append((path, rules["$ref"]))
@@ -134,7 +134,7 @@ def _close_node(node: object, path: Path, found: _Found, *, inside: bool) -> Non
         _close_object(rules, path, inside=inside)
 
 
-def _children(rules: dict[str, Any], path: Path) -> Iterator[tuple[Path, object, bool]]:
+def schemas_below(rules: dict[str, Any], path: Path) -> Iterator[tuple[Path, object, bool]]:
     """Give place and value of every schema right below this one, and whether it stands inside."""
     for key, value in rules.items():
         deeper = key in _INSIDE
@@ -186,7 +186,7 @@ def _unfold(node: object, defs: dict[str, Any], known: dict[str, int]) -> int:
         return 1
     rules = cast("dict[str, Any]", node)
     parts = 1
-    for _, child, _ in _children(rules, ()):
+    for _, child, _ in schemas_below(rules, ()):
         parts += _unfold(child, defs, known)
     if "$ref" in rules:
         name: str = rules["$ref"].removeprefix(_REF)

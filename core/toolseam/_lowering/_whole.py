@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, cast
 
+from toolseam._closed import schemas_below
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -19,10 +21,6 @@ WIDENED = {
 """Keywords that a provider refuses at the top of a schema."""
 
 _PROPERTY = re.compile(r"[A-Za-z0-9_.-]{1,64}")
-_ONE = ("items", "contains", "propertyNames", "not", "if", "then", "else", "additionalProperties")
-_ONE_MORE = ("unevaluatedItems", "unevaluatedProperties")
-_MANY = ("prefixItems", "anyOf", "oneOf", "allOf")
-_NAMED = ("properties", "patternProperties", "dependentSchemas", "$defs")
 
 
 def refusal_of(schema: dict[str, Any], dialect: str) -> str | None:
@@ -91,11 +89,5 @@ def _schemas(node: object) -> Iterator[dict[str, Any]]:
         return
     rules = cast("dict[str, Any]", node)
     yield rules
-    for keyword in (*_ONE, *_ONE_MORE):
-        yield from _schemas(rules.get(keyword))
-    for keyword in _MANY:
-        for each in rules.get(keyword, ()):
-            yield from _schemas(each)
-    for keyword in _NAMED:
-        for each in rules.get(keyword, {}).values():
-            yield from _schemas(each)
+    for _, child, _ in schemas_below(rules, ()):
+        yield from _schemas(child)
