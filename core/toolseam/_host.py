@@ -155,9 +155,9 @@ class Host:
             secrets=self._secret,
             stop_on_contract_error=settings.on_contract_error == "stop",
             rates=Rates(settings.limits.per_minute) if settings.limits.per_minute else None,
+            four_eyes=settings.four_eyes,
             seam=(perform, aperform),
         )
-        self._state.four_eyes = settings.four_eyes
         self._trace = RunTrace(self._state.listeners, own=True)
         self._system = self._own(Actor.system)
         if settings.operator.strict or settings.workspace.strict:
@@ -283,8 +283,7 @@ class Host:
         the call himself.
         """
         tool = self._state.registry.get(preview.tool)
-        receiver = Receiver(actor, Zone.LOCAL)
-        if actor.service or tool is None or not self._state.policy.decide(tool, receiver).allowed:
+        if not self._state.policy.may_approve(tool, actor):
             message = f"{actor.name} may not approve {preview.tool}."
             raise ToolError(message, ErrorCode.PERMISSION_DENIED)
         return Approval(preview.digest, actor, preview.run_id, preview.position, preview.round)
@@ -345,9 +344,11 @@ class Host:
             return
         self._closed = True
         self._tell_plugins("toolseam_close")
-        self._state.store.close()
-        self._state.resources.close()
-        self._state.workers.close()
+        try:
+            self._state.store.close()
+        finally:
+            self._state.resources.close()
+            self._state.workers.close()
 
     def __enter__(self) -> Self:
         return self

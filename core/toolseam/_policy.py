@@ -87,6 +87,12 @@ class Policy:
             return ALLOWED
         return PolicyDecision(allowed=self.observe, reason=reason, observed_only=self.observe)
 
+    def may_approve(self, tool: BoundTool | None, actor: Actor) -> bool:
+        """Tell whether `actor` may decide about calls of `tool`: a person who may make them."""
+        if tool is None or actor.service:
+            return False
+        return self.decide(tool, Receiver(actor, Zone.LOCAL)).allowed
+
     def _closed(self, tool: BoundTool) -> Reason | None:
         # A setting for the tool never revives a group that is disabled.
         if tool.name in self.disabled or tool.spec.group in self.disabled_groups:

@@ -79,6 +79,7 @@ class HostState:
         secrets: Callable[[BoundTool, str], str],
         stop_on_contract_error: bool,
         rates: Rates | None,
+        four_eyes: bool,
         seam: tuple[Callable[..., Any], Callable[..., Any]],
     ) -> None:
         self._turn = threading.Lock()
@@ -99,7 +100,7 @@ class HostState:
         self.seam = seam
         self.store: RunStore = MemoryStore()
         self.rates = rates
-        self.four_eyes = False
+        self.four_eyes = four_eyes
         self.violations: list[Violation] = []
         self.withdrawn: set[int] = set()
         self.epoch = 0

@@ -318,6 +318,30 @@ def test_a_store_that_breaks_does_not_leave_a_run_open() -> None:
     assert store.told == ["begin", "end failed"]
 
 
+def test_a_store_that_does_not_close_leaves_nothing_else_open() -> None:
+    """What tools opened is closed all the same, and the host hears of the store."""
+
+    class Stuck(Slow):
+        def close(self) -> None:
+            raise ValueError("stuck")
+
+    class Opened:
+        def close(self) -> None:
+            closed.append("resource")
+
+    def execute(arguments: Any, context: Any) -> ToolResult:
+        context.resource("it", Opened)
+        return ToolResult.text("opened")
+
+    closed: list[str] = []
+    host = Host(tools=[plugin(execute)], plugins=[Stuck()])
+    assert host.call("probe", {}, actor=ADA).failure is None
+
+    with pytest.raises(ValueError, match="stuck"):
+        host.close()
+    assert closed == ["resource"]
+
+
 def test_previews_hold_up_nobody() -> None:
     """A preview is a plugin's code: it may take its time, and have an event loop of its own."""
     shelf = Shelf()
