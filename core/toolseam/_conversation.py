@@ -15,6 +15,7 @@ from toolseam._trace import RunTrace
 if TYPE_CHECKING:
     from toolseam._binding import BoundTool
     from toolseam._result import ToolResult
+    from toolseam._spec import ToolSpec
     from toolseam._state import HostState
 
 MAX_DEPTH = 3
@@ -80,6 +81,15 @@ class Conversation:
     def receiver(self) -> Receiver:
         """What the gate has to know of this conversation."""
         return Receiver(self.actor, self.zone, self.allowed, self.mark)
+
+    def offered(self) -> tuple[ToolSpec, ...]:
+        """Return what the gate lets through now, by name."""
+        decide, receiver = self.state.policy.decide, self.receiver
+        return tuple(
+            tool.spec
+            for tool in self.state.registry.tools()
+            if decide(tool, receiver).allowed and not self.is_withdrawn(tool)
+        )
 
     def another(self) -> Conversation:
         """Return a run of its own in the same session: who broke the contract stays withdrawn."""

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from toolseam._messages import Provider, ProviderFault, ToolCall
     from toolseam._run_state import RunState
     from toolseam._runs import Decision
-    from toolseam._spec import ToolSpec
 
 T = TypeVar("T")
 _FAILED = {
@@ -110,20 +109,20 @@ async def _drive(run: RunState, decided: Mapping[int, Decision] | None) -> Run:
             return _ended(run, reason, answer=reply.text)
         run.cut_off = reply.finish is Finish.LENGTH
         # The calls are looked at before any of them runs; some may have to wait for people.
-        seen = await _scanned(run, calls)
-        if any(each.needs_approval for each in seen):
-            return await _suspended(run, calls, seen)
+        if _may_wait(run, calls):
+            # Previews are a plugin's code, and the loop does not wait for that.
+            seen = await asyncio.to_thread(scan, run, calls)
+            if any(each.needs_approval for each in seen):
+                return await _suspended(run, calls, seen)
         waiting = await _answered(run, calls, {})
         if waiting is not None:
             return waiting
 
 
-async def _scanned(run: RunState, calls: tuple[ToolCall, ...]) -> tuple[PendingCall, ...]:
-    """Look at a turn; previews are a plugin's code, and the loop does not wait for that."""
+def _may_wait(run: RunState, calls: tuple[ToolCall, ...]) -> bool:
+    """Tell whether people may have to decide about any call of a turn."""
     tools = map(run.conversation.state.registry.get, (call.name for call in calls))
-    if any(tool is not None and tool.requires_approval for tool in tools):
-        return await asyncio.to_thread(scan, run, calls)
-    return scan(run, calls)
+    return any(tool is not None and tool.requires_approval for tool in tools)
 
 
 async def _answered(
@@ -159,7 +158,7 @@ def _stopped(run: RunState) -> Termination | None:
 
 
 def _is_past_the_mark(run: RunState) -> bool:
-    return is_too_far(run.zone, run.conversation.mark)
+    return is_too_far(run.conversation.zone, run.conversation.mark)
 
 
 async def _asked_or_ended(run: RunState, *, closing: bool) -> Reply | Run:
@@ -185,10 +184,10 @@ async def _asked(run: RunState, *, closing: bool) -> Reply:
     run.round += 1
     if dropped:
         _note(run, "context", {"dropped_messages": dropped}, {}, 0.0)
-    tools = () if closing else _offered(run)
+    tools = () if closing else run.conversation.offered()
     request = Request(tuple(messages), tools, run.max_output_tokens, run.options)
     failure: ProviderError | None = None
-    for number, provider in enumerate(run.providers):
+    for provider in run.providers:
         _note_request(run, provider, request)
         started = time.perf_counter()
         try:
@@ -199,11 +198,10 @@ async def _asked(run: RunState, *, closing: bool) -> Reply:
             _note_failure(run, provider, out, time.perf_counter() - started)
             raise
         except ProviderError as error:
-            failure = error
-            last = number + 1 == len(run.providers)
             _note_failure(run, provider, error.fault.value, time.perf_counter() - started)
-            if last or not error.fault.retriable:
+            if not error.fault.retriable:
                 raise
+            failure = error
             continue
         run.usage = run.usage + reply.usage
         _note_reply(run, provider, reply, time.perf_counter() - started)
@@ -215,18 +213,6 @@ def _left_s(run: RunState) -> float | None:
     """Return the seconds that the budget leaves for a request, None if it has no bound."""
     seconds = run.budget.seconds
     return None if seconds is None else max(0.0, seconds - run.elapsed_s)
-
-
-def _offered(run: RunState) -> tuple[ToolSpec, ...]:
-    """Return what the gate lets through now, in this run's zone, by name."""
-    conversation = run.conversation
-    decide = conversation.state.policy.decide
-    receiver = conversation.receiver
-    return tuple(
-        tool.spec
-        for tool in conversation.state.registry.tools()
-        if decide(tool, receiver).allowed and not conversation.is_withdrawn(tool)
-    )
 
 
 # -- what the run leaves behind -------------------------------------------------------------------

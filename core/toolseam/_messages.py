@@ -140,7 +140,7 @@ class Request:
     messages: tuple[Message, ...]
     tools: tuple[ToolSpec, ...] = ()
     max_output_tokens: int | None = None
-    options: Mapping[str, Any] = attrs.field(factory=_nothing)
+    options: Mapping[str, Any] = attrs.field(factory=_nothing, repr=False)
 
 
 @attrs.frozen

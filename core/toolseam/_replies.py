@@ -61,9 +61,9 @@ async def reply_of(
             given = await made if inspect.isawaitable(made) else made
     except ProviderError:
         raise
-    except (Exception, SystemExit) as error:
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - of an SDK's words nothing is kept
         LOGGER.error("provider %s raised %s", short(provider.name), short(type(error).__name__))
-        raise ProviderError("The provider failed.", ProviderFault.UNKNOWN) from error
+        raise ProviderError("The provider failed.", ProviderFault.UNKNOWN) from None
     try:
         return _sound(given)
     except (ToolseamError, TypeError, ValueError, AttributeError, RecursionError):

@@ -15,7 +15,6 @@ from toolseam._jsontext import encode
 from toolseam._levels import DataClass, Zone
 from toolseam._loop import cancelled, drive, note_decision, to_its_end
 from toolseam._messages import Message, Provider, SystemMessage, UserMessage
-from toolseam._policy import Receiver
 from toolseam._replies import sound_messages
 from toolseam._run_state import RunState, decision_of, kept_decision, load, restore
 from toolseam._runs import (
@@ -28,6 +27,7 @@ from toolseam._runs import (
     RunError,
     WaitingRun,
 )
+from toolseam._steps import Live
 from toolseam._trace import RunTrace
 from toolseam._turns import pending
 
@@ -93,12 +93,10 @@ def begin_run(  # noqa: PLR0913 - each is one of the words that a run is asked w
     elif messages is not None:
         # What the host hands in without a word on it may hold anything.
         conversation.raise_mark(DataClass.SECRET_ADJACENT)
-    zone = farthest(conversation.zone, chain)
-    conversation.zone = zone
+    conversation.zone = farthest(conversation.zone, chain)
     run = RunState(
         conversation,
         chain,
-        zone,
         said,
         budget or Budget(),
         max_rounds,
@@ -109,7 +107,7 @@ def begin_run(  # noqa: PLR0913 - each is one of the words that a run is asked w
     actor = conversation.actor
     run.told = {
         "actor": None if actor is None else actor.name,
-        "zone": zone.value,
+        "zone": conversation.zone.value,
         "provider": ", ".join(provider.name for provider in chain),
     }
     return run
@@ -277,9 +275,7 @@ def _rebuilt(
         tool = state.registry.get(name)
         if tool is not None:
             conversation.withdrawn.add(tool.key)
-    run = restore(kept, conversation, chain)
-    run.zone = conversation.zone
-    return run
+    return restore(kept, conversation, chain)
 
 
 def _owner(kept: Kept, now: Actor | None) -> Actor | None:
@@ -364,8 +360,7 @@ def _refuse_stranger(run: RunState, shown: PendingCall, actor: Actor) -> None:
     owner = run.conversation.actor
     if state.four_eyes and owner is not None and actor.name == owner.name:
         raise RunError("Somebody else has to approve (four_eyes).", "permission_denied")
-    allowed = tool is not None and state.policy.decide(tool, Receiver(actor, Zone.LOCAL)).allowed
-    if actor.service or not allowed:
+    if not state.policy.may_approve(tool, actor):
         raise RunError(f"{actor.name} may not approve {shown.tool}.", "permission_denied")
 
 
@@ -377,8 +372,10 @@ def in_own_loop(make: Callable[[], Coroutine[Any, Any, Run]], instead: str) -> R
     try:
         asyncio.get_running_loop()
     except RuntimeError:
-        return asyncio.run(make())
-    raise RuntimeError(f"an event loop is running here: await {instead}() instead")
+        pass
+    else:
+        raise RuntimeError(f"an event loop is running here: await {instead}() instead")
+    return asyncio.run(make())  # not above: what it raises would tell of a missing loop
 
 
 async def events(
@@ -408,8 +405,6 @@ async def events(
 def _live(
     run: RunState, queue: asyncio.Queue[Any], loop: asyncio.AbstractEventLoop
 ) -> Callable[[object], None]:
-    from toolseam._steps import Live
-
     def listen(what: object) -> None:
         # Tools report progress from their threads.
         if isinstance(what, Live) and what.run_id == run.id:

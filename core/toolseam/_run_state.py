@@ -54,18 +54,17 @@ def _no_steps() -> list[Step | RunStep]:
     return []
 
 
-@attrs.define(eq=False)
+@attrs.define(eq=False, repr=False)
 class RunState:
     """One run while the loop has it in hand.
 
-    `zone` is the farthest of session and provider; `turn` holds the calls that wait, `pending`
-    what people see of them; `last` and `repeats` count one call made again and again;
-    `told` is what the store is told when the run begins, and until then.
+    Its conversation's zone is the farthest of session and providers; `turn` holds the calls that
+    wait, `pending` what people see of them; `last` and `repeats` count one call made again and
+    again; `told` is what the store is told when the run begins, and until then.
     """
 
     conversation: Conversation
     providers: tuple[Provider, ...]
-    zone: Zone
     messages: list[Message]
     budget: Budget = attrs.field(factory=Budget)
     max_rounds: int = DEFAULT_ROUNDS
@@ -108,7 +107,6 @@ def dump(run: RunState) -> bytes:
         "run": run.id,
         "actor": None if actor is None else _actor_json(actor),
         "zone": conversation.zone.value,
-        "run_zone": run.zone.value,
         "tools": None if conversation.allowed is None else sorted(conversation.allowed),
         "mark": conversation.mark.value,
         "withdrawn": sorted(_withdrawn_names(conversation)),
@@ -140,7 +138,7 @@ def dump(run: RunState) -> bytes:
 class Kept:
     """A run as it was kept: its facts, and the members that its conversation is rebuilt of."""
 
-    facts: dict[str, Any]
+    facts: dict[str, Any] = attrs.field(repr=False)
 
     @property
     def owner(self) -> Actor | None:
@@ -150,7 +148,7 @@ class Kept:
 
     @property
     def zone(self) -> Zone:
-        """Where the session's receiver stands."""
+        """The farthest of the session and those whom it asked."""
         return Zone(self.facts["zone"])
 
     @property
@@ -189,7 +187,6 @@ def restore(kept: Kept, conversation: Conversation, providers: tuple[Provider, .
     return RunState(
         conversation,
         providers,
-        Zone(facts["run_zone"]),
         [message_of(each) for each in facts["messages"]],
         Budget(**facts["budget"]),
         facts["max_rounds"],

@@ -87,13 +87,7 @@ class Session:
 
     def tools(self) -> tuple[ToolSpec, ...]:
         """Return the specifications of the tools that are offered here, by name."""
-        conversation = self._conversation
-        decide = conversation.state.policy.decide
-        return tuple(
-            tool.spec
-            for tool in conversation.state.registry.tools()
-            if decide(tool, conversation.receiver).allowed and not conversation.is_withdrawn(tool)
-        )
+        return self._conversation.offered()
 
     def schemas(self, dialect: Dialect | str) -> list[dict[str, Any]]:
         """Return the tools that are offered here in the words of a maker's API, by name.

@@ -123,9 +123,7 @@ async def _answer(
         tool = run.conversation.state.registry.get(asked.name)
         refused = _refused(run, tool, repeated=repeated)
     if refused is not None:
-        return _message(
-            run, asked, answer(run.conversation, asked.name, asked.arguments, refused, place)
-        )
+        return _unmade(run, asked, refused, place)
     arguments: Any = asked.arguments
     approval = None
     if decision is not None and decision.digest is not None:
@@ -145,19 +143,14 @@ def refuse_turn(run: RunState, turn: tuple[ToolCall, ...]) -> list[ToolMessage]:
     message = "People have to approve this turn, and nothing can keep it while they do."
     result = refusal(ErrorCode.APPROVAL_DENIED, message, reason="not_kept")
     return [
-        _message(
-            run,
-            call,
-            answer(
-                run.conversation,
-                call.name,
-                call.arguments,
-                result,
-                Place(run.round, at, call.alias),
-            ),
-        )
-        for at, call in enumerate(turn)
+        _unmade(run, call, result, Place(run.round, position, call.alias))
+        for position, call in enumerate(turn)
     ]
+
+
+def _unmade(run: RunState, asked: ToolCall, result: ToolResult, place: Place) -> ToolMessage:
+    call = answer(run.conversation, asked.name, asked.arguments, result, place)
+    return _message(run, asked, call)
 
 
 def _message(run: RunState, asked: ToolCall, call: Call) -> ToolMessage:

@@ -692,6 +692,14 @@ def test_running_inside_a_loop_names_the_other_door() -> None:
         asyncio.run(main(host))
 
 
+def test_an_error_tells_of_no_missing_loop() -> None:
+    """What `run` and `resume` raise came of nothing else, so a traceback shows that alone."""
+    with host_of() as host, pytest.raises(RunError) as refused:
+        host.session().resume("nobody", [], ScriptedProvider(["x"]))
+
+    assert refused.value.__context__ is None
+
+
 def test_what_does_not_fit_the_model_is_left_out_whole() -> None:
     """Old turns go first and whole; a newest turn that does not fit ends the run."""
     script = [("echo", {"text": "a" * 900}), ("echo", {"text": "b" * 900}), "done"]
