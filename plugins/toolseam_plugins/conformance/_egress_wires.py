@@ -10,7 +10,6 @@ import contextlib
 import json
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, cast
 
 from toolseam import Actor
@@ -45,13 +44,7 @@ def drive(traffic: Traffic, provider: Provider) -> None:
 
 def wires() -> dict[str, Callable[[Traffic], bytes]]:
     """Return a sink for each adapter whose SDK is installed."""
-    return {kind: _sink(kind) for kind, made in KINDS.items() if _is_here(made.sdk)}
-
-
-def _is_here(module: str) -> bool:
-    with contextlib.suppress(ModuleNotFoundError):
-        return find_spec(module) is not None
-    return False
+    return {kind: _sink(kind) for kind, made in KINDS.items() if made.is_installed()}
 
 
 def _sink(kind: str) -> Callable[[Traffic], bytes]:

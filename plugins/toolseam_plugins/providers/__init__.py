@@ -25,6 +25,13 @@ class Kind(NamedTuple):
     sdk: str
     extra: str
 
+    def is_installed(self) -> bool:
+        """Tell whether its SDK can be imported."""
+        try:
+            return find_spec(self.sdk) is not None
+        except ModuleNotFoundError:  # not even the package that it is in
+            return False
+
 
 KINDS = {
     "openai": Kind("_openai_chat", "openai", "openai"),
@@ -46,16 +53,9 @@ def make(endpoint: Endpoint) -> Provider | None:
     if not endpoint.model:
         message = f"{endpoint.name} names no model; write {endpoint.name}:MODEL."
         raise ProviderError(message, ProviderFault.CONFIGURATION)
-    if not _is_here(kind.sdk):
+    if not kind.is_installed():
         message = f"{endpoint.name} needs the extra `{kind.extra}`: toolseam[{kind.extra}]."
         raise ProviderError(message, ProviderFault.CONFIGURATION)
     # The SDKs take about a second to import: paid by whoever asks for one of them.
     room = import_module(f"{__name__}.{kind.room}")
     return cast("Provider", room.make(endpoint))
-
-
-def _is_here(module: str) -> bool:
-    try:
-        return find_spec(module) is not None
-    except ModuleNotFoundError:  # not even the package that it is in
-        return False

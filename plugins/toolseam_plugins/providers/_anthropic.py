@@ -84,7 +84,7 @@ class AnthropicProvider:
             message = await messages.create(**asked)
             # A server may send a page instead, or any other JSON.
             if isinstance(getattr(message, "content", None), list):
-                return reply_of(message.to_dict(), lowered, self._model)
+                return reply_of(message.to_dict(warnings=False), lowered, self._model)
             failed = failure(self.name, ProviderFault.UNKNOWN)
         except Exception as error:  # noqa: BLE001 - a server may answer with anything
             failed = self._failed(error)
@@ -97,20 +97,21 @@ class AnthropicProvider:
         asked = self._asked(request, lowered)
         messages: Any = (await self.clients.get()).messages
         made = Made()
-        failed: ProviderError | None = None
+        reply: Reply | None = None
+        failed = failure(self.name, ProviderFault.CONNECTION)
         try:
             async with await messages.create(**asked, stream=True) as events:
                 async for event in events:
-                    delta = made.take(event.to_dict())
+                    delta = made.take(event.to_dict(warnings=False))
                     if delta is not None:
                         yield delta
-            if not made.ended:
-                failed = failure(self.name, ProviderFault.CONNECTION)
+            if made.ended:
+                reply = reply_of(made.message(), lowered, self._model)
         except Exception as error:  # noqa: BLE001 - likewise
             failed = self._failed(error)
-        if failed is not None:
+        if reply is None:
             raise failed
-        yield reply_of(made.message(), lowered, self._model)
+        yield reply
 
     def _asked(self, request: Request, lowered: Lowered) -> dict[str, Any]:
         options = options_of(self.name, _OURS, self._options, request.options)

@@ -96,7 +96,8 @@ class GoogleProvider:
         client, _ = await self.clients.get()
         models: Any = client.aio.models
         pieces: list[dict[str, Any]] = []
-        failed: ProviderError | None = None
+        reply: Reply | None = None
+        failed = failure(self.name, ProviderFault.CONNECTION)
         try:
             async for chunk in await models.generate_content_stream(**asked):
                 piece = plain(chunk)
@@ -104,13 +105,13 @@ class GoogleProvider:
                 for part in parts_of(piece):
                     if text := part.get("text"):
                         yield Delta(thinking=text) if part.get("thought") else Delta(text)
-            if not is_whole(pieces):
-                failed = failure(self.name, ProviderFault.CONNECTION)
+            if is_whole(pieces):
+                reply = reply_of(pieces, lowered, self._model)
         except Exception as error:  # noqa: BLE001 - likewise
             failed = self._failed(error)
-        if failed is not None:
+        if reply is None:
             raise failed
-        yield reply_of(pieces, lowered, self._model)
+        yield reply
 
     def _asked(self, request: Request, lowered: Lowered) -> dict[str, Any]:
         options = options_of(self.name, _OURS, self._options, request.options)

@@ -87,7 +87,7 @@ def _restored(part: Part, calls: list[Part]) -> Part:
 
 def plain(answer: types.GenerateContentResponse) -> dict[str, Any]:
     keys = {"candidates", "prompt_feedback", "usage_metadata"}
-    return answer.model_dump(mode="json", exclude_none=True, include=keys)
+    return answer.model_dump(mode="json", exclude_none=True, include=keys, warnings=False)
 
 
 def _candidate(piece: dict[str, Any]) -> dict[str, Any]:

@@ -12,7 +12,6 @@ from toolseam.providers import (
     Delta,
     Dialect,
     Finish,
-    ProviderError,
     ProviderFault,
     Reply,
     SystemMessage,
@@ -67,7 +66,8 @@ class OpenAIChat(OpenAI):
         asked = self._asked(request, lowered)
         client = await self.clients.get()
         made = _Made()
-        failed: ProviderError | None = None
+        reply: Reply | None = None
+        failed = failure(self.name, ProviderFault.CONNECTION)
         try:
             stream = await client.chat.completions.create(
                 **asked, stream=True, stream_options={"include_usage": True}
@@ -77,13 +77,13 @@ class OpenAIChat(OpenAI):
                     delta = made.take(chunk)
                     if delta is not None:
                         yield delta
-            if made.finish is None:
-                failed = failure(self.name, ProviderFault.CONNECTION)
+            if made.finish is not None:
+                reply = made.reply(lowered)
         except Exception as error:  # noqa: BLE001 - likewise
             failed = self.failed(error)
-        if failed is not None:
+        if reply is None:
             raise failed
-        yield made.reply(lowered)
+        yield reply
 
     def _asked(self, request: Request, lowered: Lowered) -> dict[str, Any]:
         words = {"messages": list(_messages(request.messages, lowered))}

@@ -21,11 +21,11 @@ from toolseam.providers import (
     ToolMessage,
 )
 from toolseam_plugins.providers._openai import OpenAI, text_in, usage_of
-from toolseam_plugins.providers._talk import paired, spoken, text_of
+from toolseam_plugins.providers._talk import keep, kept_of, paired, spoken, text_of
 from toolseam_plugins.providers._wire import failure
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Iterable, Mapping
+    from collections.abc import AsyncIterator, Iterable
 
     from toolseam.providers import Endpoint, Lowered, Message, Request, ToolCall
 
@@ -69,8 +69,8 @@ class OpenAIResponses(OpenAI):
         lowered = self.lowered(request)
         asked = self._asked(request, lowered)
         client = await self.clients.get()
-        answer: object = None
-        failed: ProviderError | None = None
+        reply: Reply | None = None
+        failed = failure(self.name, ProviderFault.CONNECTION)
         try:
             async with await client.responses.create(**asked, stream=True) as events:
                 async for event in events:
@@ -79,16 +79,16 @@ class OpenAIResponses(OpenAI):
                     elif event.type in _THOUGHTS:
                         yield Delta(thinking=text_in(cast("Any", event).delta))
                     elif event.type in _ENDS:
-                        answer = cast("Any", event).response
+                        reply = self._reply(cast("Any", event).response, lowered)
                     elif event.type == "error":
-                        failed = self._fault(event.code)
-            if failed is None and answer is None:
-                failed = failure(self.name, ProviderFault.CONNECTION)
+                        raise self._fault(event.code)  # noqa: TRY301 - as `_reply` does
+        except ProviderError:
+            raise
         except Exception as error:  # noqa: BLE001 - likewise
-            failed = self.failed(error)
-        if failed is not None:
+            failed, reply = self.failed(error), None
+        if reply is None:
             raise failed
-        yield self._reply(answer, lowered)
+        yield reply
 
     def _asked(self, request: Request, lowered: Lowered) -> dict[str, Any]:
         words = {"input": list(self._items(request.messages, lowered)), "store": False}
@@ -112,10 +112,10 @@ class OpenAIResponses(OpenAI):
 
     def _assistant(self, message: AssistantMessage, calls: list[Item]) -> Iterable[Item]:
         """Give what the model said in its own order, its sealed thoughts included."""
-        kept: Mapping[str, Any] = message.extra.get(_EXTRA, {})
-        # Thoughts are sealed for one model.
-        if kept.get("model") == self.model:
-            for item in kept["items"]:
+        kept = kept_of(message, _EXTRA, self.model)
+        # The last request of a run drops the calls, and thoughts cannot stand without them.
+        if kept and sum(item.get("type") == "function_call" for item in kept) == len(calls):
+            for item in kept:
                 yield calls.pop(0) if item.get("type") == "function_call" else item
             return
         if message.text.strip() or not calls:
@@ -149,7 +149,7 @@ class OpenAIResponses(OpenAI):
             _finish(answer, calls, refused=refused),
             usage_of(answer.usage, "input_tokens", "output_tokens"),
             thinking,
-            {_EXTRA: {"model": self.model, "items": items}} if sealed else {},
+            keep(_EXTRA, self.model, items) if sealed else {},
         )
 
     def _fault(self, code: str | None) -> ProviderError:

@@ -82,9 +82,9 @@ def object_of(call: ToolCall) -> dict[str, Any]:
 
 def text_of(call: ToolCall) -> str:
     """Return a call's arguments as the JSON text of an object: the model's own where it is one."""
-    found = object_of(call)
-    same = isinstance(call.arguments, str) and (found or call.arguments.strip() == "{}")
-    return call.arguments if same and isinstance(call.arguments, str) else json.dumps(found)
+    given, found = call.arguments, object_of(call)
+    same = isinstance(given, str) and (found or given.strip() == "{}")
+    return cast("str", given) if same else json.dumps(found)
 
 
 def paired(

@@ -4,13 +4,15 @@ import asyncio
 import logging
 import socket
 import traceback
-from typing import Any
+import warnings
+from typing import Any, cast
 
 import pytest
 
+from support import anthropic_wire, google_wire, openai_wire
 from support.asking import asked, run_of, streamed, streamed_run
 from support.makers import MAKERS, Maker
-from support.provider_recorder import Answer, Heard, as_json, recording
+from support.provider_recorder import Answer, Heard, as_events, as_json, recording
 from toolseam.providers import (
     AssistantMessage,
     Delta,
@@ -268,6 +270,52 @@ def test_what_is_no_answer_of_the_api_is_a_failure(
 
     assert caught.value.fault in {ProviderFault.UNKNOWN, ProviderFault.CONNECTION}
     assert caught.value.__context__ is None
+
+
+STRANGE = {
+    "openai": openai_wire.chat_chunks({"content": "x"}, finish=cast("Any", ["plum"])),
+    "openai_responses": openai_wire.response_events(
+        end=openai_wire.response(openai_wire.said("x", content=None))
+    ),
+    "anthropic": as_events(
+        [
+            {"type": "message_start", "message": anthropic_wire.message()},
+            {
+                "type": "content_block_delta",
+                "index": 3,
+                "delta": {"type": "text_delta", "text": "plum"},
+            },
+            {"type": "message_stop"},
+        ],
+        named=True,
+    ),
+    "google": google_wire.chunks({"text": "x"}, {"functionCall": {"name": ["plum"], "args": {}}}),
+}
+
+
+@every_maker
+def test_a_stream_of_other_shapes_is_a_failure(maker: Maker) -> None:
+    """What comes to its end and is no answer all the same fails as in one piece."""
+    with recording(STRANGE[maker.kind]) as recorder, pytest.raises(ProviderError) as caught:
+        streamed(maker.at(recorder))
+
+    assert caught.value.fault is ProviderFault.UNKNOWN
+    assert caught.value.__context__ is None
+
+
+@pytest.mark.parametrize("streaming", [False, True])
+def test_no_word_of_an_answer_is_in_a_warning(streaming: bool) -> None:
+    """Where a server counts in words, serialising would warn with them."""
+    usage = {"input_tokens": "plum", "output_tokens": 1}
+    whole = anthropic_wire.message(anthropic_wire.text("x"), usage=usage)
+    pieces = [{"type": "message_start", "message": whole}, {"type": "message_stop"}]
+    answer = as_events(pieces, named=True) if streaming else as_json(whole)
+    with recording(answer) as recorder, warnings.catch_warnings(record=True) as heard:
+        warnings.simplefilter("always")
+        with pytest.raises(ProviderError):
+            (streamed if streaming else asked)(MAKERS["anthropic"].at(recorder))
+
+    assert heard == []
 
 
 @every_maker

@@ -427,3 +427,14 @@ def test_a_response_may_fail_after_a_good_status(code: str, fault: ProviderFault
             ask(MAKERS["openai_responses"].at(recorder))
         assert caught.value.fault is fault
         assert KEY not in str(caught.value)
+
+
+def test_thoughts_of_calls_that_were_dropped_stay_away() -> None:
+    """A conversation that was closed without its calls is told without their thoughts."""
+    items = [{"type": "reasoning", "encrypted_content": "sealed"}, {"type": "function_call"}]
+    closed = AssistantMessage("Enough.", (), {"openai_responses": {"model": "m", "items": items}})
+    with recording(responses(said("Yes."))) as recorder:
+        asked(MAKERS["openai_responses"].at(recorder), UserMessage("?"), closed, UserMessage("!"))
+
+    told = [(item["role"], item["content"]) for item in recorder.heard[0].body["input"]]
+    assert told == [("user", "?"), ("assistant", "Enough."), ("user", "!")]
