@@ -90,8 +90,11 @@ def _is_own(event: str, given: tuple[Any, ...]) -> bool:
     That is how foreign code is looked at without importing it here. What the process may change
     in the workspace is seen by the footprint all the same.
     """
-    words = given[1] if event in _STARTS and len(given) > 1 else ()
-    return [str(word) for word in words[:2]] == [sys.executable, "-I"]
+    if event not in _STARTS:
+        return False
+    program, words = given[:2]
+    # What the process calls itself is not what it is.
+    return [str(word) for word in (program, *words[:2])] == [sys.executable, sys.executable, "-I"]
 
 
 def _opened(path: object, mode: object, flags: object) -> tuple[str, str] | None:

@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import locale
 import os
+import shutil
 import subprocess
 import sys
 import threading
@@ -320,6 +321,13 @@ def asks_an_isolated_process(arguments: Any) -> ToolResult:
     return _asked("-I", "-B")
 
 
+def names_a_process_as_another(arguments: Any) -> ToolResult:
+    """Start another program under the name of an isolated interpreter."""
+    words = [sys.executable, "-I", "-c", "print(6 * 7)"]
+    done = subprocess.run(words, executable=shutil.which("true"), capture_output=True, check=True)
+    return ToolResult.text(f"{done.returncode}")
+
+
 isolated = Plugin(asks_an_isolated_process)
 
 
@@ -361,6 +369,7 @@ def raises_in_preview(arguments: Any) -> ToolResult:
 EFFECTS = (
     Mutant("read-only-writes-nothing", Plugin(writes_a_file)),
     Mutant("read-only-writes-nothing", Plugin(asks_a_process)),
+    Mutant("read-only-writes-nothing", Plugin(names_a_process_as_another)),
     Mutant("read-only-changes-nothing", Plugin(counts), options={"observe": observe}),
     Mutant(
         "idempotent-twice-is-once",
