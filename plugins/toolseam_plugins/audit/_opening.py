@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from toolseam.runs import Privacy
 from toolseam_plugins.audit._database import NOTHING, AuditError, Unreachable
-from toolseam_plugins.audit._retention import mark_interrupted, purge
+from toolseam_plugins.audit._retention import mark_interrupted
 from toolseam_plugins.audit._seal import Seal
 from toolseam_plugins.audit._store import AuditStore
 from toolseam_plugins.audit._writer import Writer
@@ -32,15 +32,15 @@ def open_store(settings: Settings) -> AuditStore:
         raise AuditError("The audit needs the extra `audit`: pip install 'toolseam[audit]'")
     audit = settings.audit
     writer = Writer(partial(connect, settings))
+    level, seal = Privacy.strictest(audit.level), Seal(audit.key_env)
+    store = AuditStore(writer, level, seal, audit.retention_days)
     try:
         writer.now(mark_interrupted)
-        writer.now(lambda database: purge(database, audit.retention_days, chunks=1))
+        writer.now(store.purge_chunk)
     except Unreachable as fault:
         writer.close()
         raise AuditError(f"The audit store cannot be written ({fault}).") from None
-    return AuditStore(
-        writer, Privacy.strictest(audit.level), Seal(audit.key_env), audit.retention_days
-    )
+    return store
 
 
 def connect(settings: Settings, name: str = "") -> Database:

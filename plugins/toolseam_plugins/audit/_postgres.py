@@ -221,6 +221,9 @@ def shown(url: str) -> str:
         port = f":{parts.port}" if parts.port else ""
     except ValueError:
         return "postgresql://"
+    if "@" in f"{parts.path}{parts.query}{parts.fragment}":
+        # A password with a sign of its own in it, so that nobody knows where it ends.
+        return "postgresql://"
     return f"postgresql://{parts.hostname or ''}{port}{parts.path}"
 
 
@@ -238,7 +241,9 @@ def _connected(url: str, place: str) -> psycopg.Connection[Any]:
             application_name="toolseam",
         )
     except (psycopg.Error, ValueError) as error:
-        raise AuditError(f"{place}: cannot be reached ({type(error).__name__})") from None
+        kind = type(error).__name__
+    # Raised here, where the driver's error, which may hold the password, does not ride along.
+    raise AuditError(f"{place}: cannot be reached ({kind})")
 
 
 @cache

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from toolseam_plugins.audit._database import Database
 
 CHUNK = 500
-_DAY_S = 86_400
+DAY_S = 86_400
 
 
 def mark_interrupted(database: Database) -> int:
@@ -42,7 +42,7 @@ def purge(database: Database, days: float, *, chunks: int | None = None) -> int:
         days: before now.
         chunks: at most so many; None is all.
     """
-    before = time.time() - days * _DAY_S
+    before = time.time() - days * DAY_S
     purged = 0
     while chunks is None or chunks > 0:
         chunks = None if chunks is None else chunks - 1
@@ -54,7 +54,7 @@ def purge(database: Database, days: float, *, chunks: int | None = None) -> int:
         purged += len(old)
         if len(old) < CHUNK:
             break
-    for (run_id,) in database.rows(sql.OLD_SESSIONS, before):
+    for (run_id,) in database.rows(sql.OLD_SESSIONS, before, before, before):
         with database.transaction():
             database.change(sql.PURGE_STEPS, run_id, before)
     if purged:

@@ -23,9 +23,10 @@ INTENDED = "intended"
 # The slugs of our own; a tool may write what it likes into its metadata.
 _REASONS = frozenset(
     {
-        *("not_registered", "disabled", "requires_admin", "not_in_session", "data_class"),
-        *("sends_to", "withdrawn", "stopped", "depth", "busy", "settings", "wrapper", "audit"),
-        *("other_run", "changed", "used", "budget", "cut_off", "repeated", "rate"),
+        *("disabled", "no_actor", "requires_admin", "not_in_session", "data_class", "sends_to"),
+        *("withdrawn", "stopped", "wrapper", "depth", "busy", "settings", "no_secret", "audit"),
+        *("other_run", "changed", "used"),
+        *("budget", "cut_off", "repeated", "rate", "not_kept"),
     }
 )
 _SHORT = 64
@@ -104,7 +105,7 @@ def of_note(step: RunStep, level: Privacy) -> StepRow:
     tool = facts.pop("tool", None)
     return StepRow(
         step.run_id,
-        _number(step.id),
+        number_of(step.id),
         step.kind,
         step.round,
         facts.pop("position", 0),
@@ -138,10 +139,11 @@ def name(said: object) -> str | None:
 
 
 def _place(found: Step | Intent) -> tuple[str, int, str, int, int]:
-    return found.run_id, _number(found.id), "tool", found.round, found.position
+    return found.run_id, number_of(found.id), "tool", found.round, found.position
 
 
-def _number(step_id: str) -> int:
+def number_of(step_id: str) -> int:
+    """Return the number that a step's id ends in."""
     return int(step_id.rpartition(":")[2])
 
 

@@ -79,7 +79,11 @@ SELECT id FROM run WHERE COALESCE(ended, began) < ? AND status <> 'running'
 AND NOT EXISTS (SELECT 1 FROM run_step WHERE run_id = run.id AND at >= ?)
 ORDER BY began LIMIT ?
 """
-OLD_SESSIONS: Final = "SELECT id FROM run WHERE kind = 'session' AND began < ?"
+OLD_SESSIONS: Final = """
+SELECT id FROM run WHERE kind = 'session' AND began < ?
+AND EXISTS (SELECT 1 FROM run_step WHERE run_id = run.id AND at < ?)
+AND EXISTS (SELECT 1 FROM run_step WHERE run_id = run.id AND at >= ?)
+"""
 PURGE_STEPS: Final = "DELETE FROM run_step WHERE run_id = ? AND at < ?"
 PURGE: Final = (
     "DELETE FROM run_step WHERE run_id = ?",

@@ -17,10 +17,11 @@ from toolseam import ErrorCode, ToolResult
 from toolseam.runs import Privacy, RunError, RunStatus
 from toolseam_plugins.audit import _statements as sql
 from toolseam_plugins.audit._database import AuditError, Doubled, Unreachable
-from toolseam_plugins.audit._retention import purge
+from toolseam_plugins.audit._retention import CHUNK, DAY_S, purge
 from toolseam_plugins.audit._rows import (
     StepRow,
     name,
+    number_of,
     of_answer,
     of_intent,
     of_note,
@@ -39,9 +40,10 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 LOGGER = logging.getLogger("toolseam.audit")
-DAY_S = 86_400
 _KNOWN = 4_096
 _TRIES = 100
+PAUSE_S = 60.0
+"""How long a purge that found a whole chunk waits before it goes on."""
 
 
 class AuditStore:
@@ -98,7 +100,7 @@ class AuditStore:
 
     def step(self, step: Step) -> None:
         """Remember a finished call."""
-        key = step.run_id, int(step.id.rpartition(":")[2])
+        key = step.run_id, number_of(step.id)
         intended = key in self._intended
         self._intended.discard(key)
 
@@ -247,6 +249,12 @@ class AuditStore:
 
         self._asked(run_id, take)
 
+    def purge_chunk(self, database: Database) -> None:
+        """Delete a chunk of what is too old; of more the next goes soon, and else in a day."""
+        self._purged = time.monotonic()
+        if purge(database, self._days, chunks=1) >= CHUNK:
+            self._purged += PAUSE_S - DAY_S
+
     def close(self) -> None:
         """Write what is left, and end."""
         try:
@@ -263,21 +271,27 @@ class AuditStore:
         def work(writer: Writer) -> None:
             try:
                 writer.within(store)
-                if self._lost or self._owed:
-                    writer.within(self._settle)
-                if time.monotonic() - self._purged > DAY_S:
-                    self._purged = time.monotonic()
-                    writer.within(lambda database: purge(database, self._days, chunks=1))
             except Exception as fault:  # noqa: BLE001 - a call never fails because of its row
-                kind = fault if isinstance(fault, Unreachable) else type(fault).__name__
-                LOGGER.warning("a step of %s could not be stored: %s", run_id, kind)
+                LOGGER.warning("a step of %s could not be stored: %s", run_id, _kind(fault))
                 if owed:
                     self._owe(run_id, store)
                 else:
                     with self._turn:
                         self._lost[run_id] = self._lost.get(run_id, 0) + 1
+            else:
+                self._tidy(writer)
 
         self._writer.soon(work)
+
+    def _tidy(self, writer: Writer) -> None:
+        """Do what is left to do; what fails is tried again, and no step is lost by it."""
+        try:
+            if self._lost or self._owed:
+                writer.within(self._settle)
+            if time.monotonic() - self._purged > DAY_S:
+                writer.within(self.purge_chunk)
+        except Exception as fault:  # noqa: BLE001 - likewise
+            LOGGER.warning("the audit could not be tidied: %s", _kind(fault))
 
     def _owe(self, run_id: str, store: Callable[[Database], None]) -> None:
         with self._turn:
@@ -342,6 +356,10 @@ class AuditStore:
         owner, wait = _waiting(database, run_id)
         ((sealed,),) = database.rows(sql.STATE, run_id)
         return self._seal.open(sealed, Place(run_id, _state_column(wait), owner))
+
+
+def _kind(fault: Exception) -> str:
+    return str(fault) if isinstance(fault, Unreachable) else type(fault).__name__
 
 
 def _not_found() -> RunError:

@@ -17,6 +17,7 @@ from toolseam import Host, ToolResult
 from toolseam.runs import Decision, RunError
 from toolseam.testing import ScriptedProvider
 from toolseam_plugins.audit import AuditError, _sqlite, _writer, look
+from toolseam_plugins.audit._database import Unreachable
 
 
 @attrs.frozen
@@ -303,3 +304,27 @@ def test_the_loop_does_not_wait_for_a_database(
     assert stored + lost == 22
     # Who only has to wait for his turn loses nothing.
     assert outage.kept.server is not None or lost == 0
+
+
+def test_what_is_stored_is_not_stored_again(
+    kept: Kept, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A purge that fails behind a step costs neither the step nor the outcome of a write."""
+    from toolseam_plugins.audit import _store
+
+    def fail(*_: Any, **__: Any) -> int:
+        raise Unreachable("busy")
+
+    done: list[str] = []
+    with host(kept, echo(), writer(done)) as made:
+        approval = approved(made, "write", {"text": "y"})
+        monkeypatch.setattr(_store, "DAY_S", -1)
+        monkeypatch.setattr(_store, "purge", fail)
+        monkeypatch.setattr(_writer, "REST_S", 0.0)
+        made.call("echo", {"text": "x"}, actor=ADA)
+        assert made.call("write", {"text": "y"}, actor=ADA, approval=approval).success
+
+    assert kept.rows("SELECT sum(lost) FROM run") == [(0,)]
+    found = "SELECT tool, status FROM run_step WHERE kind = 'tool' ORDER BY tool"
+    assert kept.rows(found) == [("echo", "ok"), ("write", "ok")]
+    assert "could not be stored" not in caplog.text

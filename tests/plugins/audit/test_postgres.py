@@ -20,10 +20,15 @@ def server(postgres: Postgres) -> Kept:
 
 
 def refused(kept: Kept, **audited: Any) -> str:
-    """Return why a host does not start."""
+    """Return why a host does not start, and all that this came of."""
     with pytest.raises(AuditError) as error:
         host(kept, **audited)
-    return str(error.value)
+    told: list[str] = []
+    fault: BaseException | None = error.value
+    while fault is not None:
+        told.append(str(fault))
+        fault = fault.__context__
+    return " ".join(told)
 
 
 INTRUDERS = {
@@ -144,6 +149,7 @@ def test_an_idle_session_that_was_ended_costs_nothing(
         "postgresql+psycopg://ada:plum@127.0.0.1:1/nowhere?application_name=plum",
         "postgres://ada:plum@127.0.0.1:1/nowhere",
         "postgresql://ada:plum@127.0.0.1:port/nowhere",
+        "postgresql://ada:%zzplum@127.0.0.1/nowhere",
         "postgresql://ada:plum@127.0.0.1/nowhere?nonsense=plum",
     ],
 )
@@ -181,6 +187,9 @@ def test_a_role_that_may_make_nothing(postgres: Postgres) -> None:
         ("postgresql://u:p@host:5/db?x=y", "postgresql://host:5/db"),
         ("postgresql:///db", "postgresql:///db"),
         ("postgresql://[::1", "postgresql://"),
+        ("postgresql://u:1/p@host/db", "postgresql://"),
+        ("postgresql://u:1#p@host/db", "postgresql://"),
+        ("postgresql://u:1?p@host/db", "postgresql://"),
     ],
 )
 def test_what_of_an_address_is_shown(url: str, said: str) -> None:

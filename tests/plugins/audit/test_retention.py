@@ -120,10 +120,31 @@ def test_all_goes_chunk_by_chunk(kept: Kept, monkeypatch: pytest.MonkeyPatch) ->
     kept.rows("UPDATE run_step SET at = 0")
 
     with host(kept) as made:
-        assert counts(kept)[0] == 5
+        assert counts(kept) == (5, 5, 0)
         with look(made.settings) as audit:
             assert audit.purge(30) == 5
     assert counts(kept) == (0, 0, 0)
+
+
+def test_what_a_start_leaves_goes_soon(kept: Kept, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where a chunk was full the next one goes with a step a minute later, and not a day."""
+    from toolseam_plugins.audit import _store
+
+    monkeypatch.setattr(retention, "CHUNK", 3)
+    monkeypatch.setattr(_store, "CHUNK", 3)
+    monkeypatch.setattr(_store, "PAUSE_S", 0.0)
+    with host(kept, echo()) as made:
+        for _ in range(8):
+            made.session(actor=ADA).call("echo", {"text": "x"})
+    kept.rows("UPDATE run SET began = 0")
+    kept.rows("UPDATE run_step SET at = 0")
+
+    with host(kept, echo()) as made:
+        session = made.session(actor=ADA)
+        for _ in range(5):
+            session.call("echo", {"text": "x"})
+
+    assert counts(kept) == (1, 5, 0)
 
 
 def test_runs_are_given_page_by_page(kept: Kept, monkeypatch: pytest.MonkeyPatch) -> None:

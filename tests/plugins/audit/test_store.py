@@ -4,7 +4,7 @@ import asyncio
 import json
 import threading
 from decimal import Decimal
-from typing import Any
+from typing import Any, get_args
 
 import attrs
 import pytest
@@ -12,10 +12,11 @@ import pytest
 from support.audit import Kept, echo, host, waiting, writer
 from support.tools import ADA, BOB, approved, plugin
 from toolseam import Actor, ToolError, ToolResult, json_safe
+from toolseam._policy import Reason
 from toolseam.providers import ProviderError, ProviderFault
 from toolseam.runs import Decision, RunError, RunStatus
 from toolseam.testing import ScriptedProvider
-from toolseam_plugins.audit import _store
+from toolseam_plugins.audit import _rows, _store
 
 WHO = "SELECT kind, status, reason, owner, rounds, lost FROM run ORDER BY began"
 WHAT = "SELECT seq, kind, tool, status, effect, actor FROM run_step ORDER BY run_id, seq"
@@ -470,3 +471,14 @@ def test_numbers_have_no_gap_from_many_threads(kept: Kept) -> None:
     assert [row[0] for row in kept.rows("SELECT seq FROM run_step ORDER BY seq")] == list(
         range(1, 401)
     )
+
+
+def test_a_reason_of_our_own_is_a_fact(kept: Kept) -> None:
+    """Why a call was refused is kept at every level, whatever the gate said."""
+    assert set(get_args(Reason)) <= _rows._REASONS
+    with host(kept, echo(data_class="editor_content")) as made:
+        made.call("echo", {"text": "x"})
+
+    assert [json.loads(row[0])["reason"] for row in kept.rows("SELECT facts FROM run_step")] == [
+        "no_actor"
+    ]
