@@ -19,10 +19,6 @@ if TYPE_CHECKING:
     from toolseam._wrappers import HostPlugins
 
 
-def _no_options() -> dict[str, Any]:
-    return {}
-
-
 @attrs.frozen
 class Endpoint:
     """A provider as it is asked for: `name` is what was written, say `openai:gpt-5`.
@@ -45,7 +41,7 @@ class Endpoint:
     zone: Zone = Zone.EXTERNAL_GLOBAL
     api_key_env: str | None = None
     timeout_s: float = 120.0
-    options: Mapping[str, Any] = attrs.field(factory=_no_options, repr=False)
+    options: Mapping[str, Any] = attrs.field(factory=dict[str, Any], repr=False)
 
     def key(self, usual: str) -> str | None:
         """Return the key, from the variable that the operator names.

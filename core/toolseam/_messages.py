@@ -23,10 +23,6 @@ if TYPE_CHECKING:
 PUBLIC = "toolseam.providers"
 
 
-def _nothing() -> dict[str, Any]:
-    return {}
-
-
 @attrs.frozen
 class ToolCall:
     """One call that a model asks for.
@@ -70,7 +66,7 @@ class AssistantMessage:
 
     text: str = ""
     calls: tuple[ToolCall, ...] = ()
-    extra: Mapping[str, Any] = attrs.field(factory=_nothing, repr=False)
+    extra: Mapping[str, Any] = attrs.field(factory=dict[str, Any], repr=False)
 
 
 def _wire_only(_: object, attribute: attrs.Attribute[Any], value: object) -> None:
@@ -140,7 +136,7 @@ class Request:
     messages: tuple[Message, ...]
     tools: tuple[ToolSpec, ...] = ()
     max_output_tokens: int | None = None
-    options: Mapping[str, Any] = attrs.field(factory=_nothing, repr=False)
+    options: Mapping[str, Any] = attrs.field(factory=dict[str, Any], repr=False)
 
 
 @attrs.frozen
@@ -161,7 +157,7 @@ class Reply:
     finish: Finish = Finish.STOP
     usage: Usage = Usage()
     thinking: str = ""
-    extra: Mapping[str, Any] = attrs.field(factory=_nothing, repr=False)
+    extra: Mapping[str, Any] = attrs.field(factory=dict[str, Any], repr=False)
 
 
 @attrs.frozen

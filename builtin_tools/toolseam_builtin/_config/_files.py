@@ -30,7 +30,6 @@ _FORMATS = {
 }
 _LOOKED_AT = (".", "config", "conf", "settings")
 _FOUND = frozenset({"toml", "yaml", "yml", "json", "ini", "cfg"})
-_MOST_FOUND = 200
 _LISTED = 20
 
 
@@ -74,7 +73,7 @@ def config_files(workspace: Workspace) -> tuple[str, ...]:
             continue
         prefix = "" if folder == "." else f"{folder}/"
         found += [prefix + name for name in files if name.rpartition(".")[2] in _FOUND]
-    return tuple(found[:_MOST_FOUND])
+    return tuple(found)
 
 
 def read_config(workspace: Workspace, name: str) -> ConfigText:

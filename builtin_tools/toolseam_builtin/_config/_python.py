@@ -101,20 +101,17 @@ def _part(node: ast.expr, depth: int) -> object:
         return [_part(each, depth + 1) for each in node.elts]
     try:
         value: object = ast.literal_eval(node)
+        if isinstance(value, bytes):
+            return Written(f"[{len(value)} bytes]", None)
         # As base64 a secret would have lost its shape.
-        return Written(f"[{len(value)} bytes]", None) if isinstance(value, bytes) else _safe(value)
+        return EXPRESSION if _holds_bytes(node) else json_safe(value)
     except (ContractViolation, ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
         return EXPRESSION
 
 
-def _safe(value: object) -> object:
-    """Return a literal as JSON holds it; a set may hold bytes, which are not shown."""
-    if isinstance(value, set):
-        members = cast("set[object]", value)
-        return (
-            EXPRESSION if any(isinstance(each, bytes) for each in members) else json_safe(members)
-        )
-    return json_safe(value)
+def _holds_bytes(node: ast.expr) -> bool:
+    constants = (each for each in ast.walk(node) if isinstance(each, ast.Constant))
+    return any(isinstance(each.value, bytes) for each in constants)
 
 
 def _key(value: object) -> str:

@@ -38,13 +38,11 @@ if TYPE_CHECKING:
     from toolseam_builtin._database._faults import (
         Deadline,
         no_column,
-        no_table,
         over_budget,
         unavailable,
     )
     from toolseam_builtin._database._history import History, find_history
     from toolseam_builtin._database._model import (
-        COUNT_SECONDS,
         FETCH_CHARACTERS,
         READ_SECONDS,
         REFERRING_ROWS,
@@ -86,10 +84,10 @@ _HOMES = {
     "toolseam_builtin._database._cells": (
         "Shown begins_json engine_text label_column mask_json show show_row speaks_of_secret"
     ),
-    "toolseam_builtin._database._faults": "Deadline no_column no_table over_budget unavailable",
+    "toolseam_builtin._database._faults": "Deadline no_column over_budget unavailable",
     "toolseam_builtin._database._history": "History find_history",
     "toolseam_builtin._database._model": (
-        "Among COUNT_SECONDS FETCH_CHARACTERS READ_SECONDS REFERRING_ROWS Cell Column Contains "
+        "Among FETCH_CHARACTERS READ_SECONDS REFERRING_ROWS Cell Column Contains "
         "Database Entry Excerpt ForeignKey Orphans Query Scalar Structure Table"
     ),
     "toolseam_builtin._database._open": "open_database",
@@ -102,7 +100,6 @@ _HOMES = {
 _HOME = {name: module for module, names in _HOMES.items() for name in names.split()}
 
 __all__ = [
-    "COUNT_SECONDS",
     "FETCH_CHARACTERS",
     "PAGE_BYTES",
     "READ_SECONDS",
@@ -147,7 +144,6 @@ __all__ = [
     "next_page",
     "no_column",
     "no_record",
-    "no_table",
     "number_of",
     "one_line",
     "open_database",

@@ -147,8 +147,8 @@ def scalar(cell: Cell) -> Scalar:
 
 
 def where_words(where: Where) -> str:
-    """Return filters as a heading says them, or nothing."""
-    named = " and ".join(f"{name} = {echo(value)}" for name, value in where)
+    """Return filters as a heading says them, or nothing; a value may be a record's own."""
+    named = " and ".join(f"{name} = {echo(_masked(value))}" for name, value in where)
     return f" where {one_line(named)}" if named else ""
 
 
@@ -167,11 +167,15 @@ def listed(names: Iterable[str]) -> str:
 
 def _equality(table: Table, name: str, value: Scalar) -> tuple[str, Scalar]:
     column = comparable_column(table, name)
-    if isinstance(value, str) and (mask_json(value) != value or mask_secrets(value)[1] > 0):
+    if _masked(value) != value:
         raise _hidden(table, column)
     if isinstance(value, int) and value not in _INTEGERS:
         raise ToolError(f"{column.name}: the number is too large.", ErrorCode.INVALID_ARGUMENTS)
     return column.name, value
+
+
+def _masked(value: Scalar) -> Scalar:
+    return mask_secrets(mask_json(value))[0] if isinstance(value, str) else value
 
 
 def _hidden(table: Table, column: Column) -> ToolError:

@@ -34,6 +34,7 @@ from toolseam_builtin._database._model import (
 )
 from toolseam_builtin._database._sqlite_guard import FUNCTIONS, Sight
 from toolseam_builtin._database._sqlite_references import References
+from toolseam_builtin._database._sqlite_sql import quote
 
 if TYPE_CHECKING:
     import sqlite3
@@ -334,8 +335,7 @@ class Schema:
         return next((f"{row[0]} 0 BINARY" for row in rows if row[5]), None)
 
     def _pragma(self, pragma: str, name: str) -> list[tuple[Any, ...]]:
-        quoted = '"' + name.replace('"', '""') + '"'
-        return self._connection.execute(f"PRAGMA {pragma}({quoted})").fetchall()
+        return self._connection.execute(f"PRAGMA {pragma}({quote(name)})").fetchall()
 
 
 def _form(parts: list[tuple[Any, ...]]) -> str | None:

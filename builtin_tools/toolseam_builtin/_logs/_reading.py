@@ -90,7 +90,8 @@ def _plain(
             if start is None and len(data) < _CARRIED:
                 carried = data
                 continue
-            place = start or 0
+            # Where there is none, the end of a line must do: half of one may be half a secret.
+            place = start or data.find(b"\n") + 1 or len(data)
             carried, data = data[:place], data[place:]
         yield _tidy(data, name, budget)
     if carried:

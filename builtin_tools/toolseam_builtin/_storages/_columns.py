@@ -218,7 +218,7 @@ def file_columns(table: db.Table, settings: TableSettings) -> tuple[FileColumns 
         columns = [column.name for column in usable.values() if _called_after_files(column)]
     if not columns:
         return None, warnings
-    others = [name for name in (*_ALTERNATIVE,) if name in usable]
+    others = [name for name in _ALTERNATIVE if name in usable]
     wanted = settings.alternative_text
     described = others[0] if wanted is None and others else (wanted or "").casefold()
     alternative = usable[described].name if described in usable else None

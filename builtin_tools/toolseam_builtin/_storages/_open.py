@@ -66,21 +66,18 @@ class Storages:
         Raises `ToolError` `not_found` for a name that no storage has, or why it is not open.
         """
         named, path = (name, folder) if name is not None else split(folder, self.names)
-        wanted = self.names[0] if named is None else named
-        if wanted not in self.names:
-            raise _no_storage(self.names)
-        found = next((storage for storage in self.opened if storage.name == wanted), None)
-        if found is None:
-            raise self.faults[wanted]
-        return found, path
+        wanted = self.named(self.names[0] if named is None else named)
+        return next(storage for storage in self.opened if storage.name == wanted), path
 
     def locate(self, file: str) -> tuple[Storage, FileLook]:
         """Find a file by a path, or by `storage:path`, without a name in the first that has it.
 
         Raises `ToolError`: `permission_denied` for what is outside or denied, `not_found` for
-        nothing, `invalid_arguments` for what is no path or is a folder.
+        nothing, `invalid_arguments` for what is no path or is a folder, or why the storage that
+        it names is not open.
         """
-        named, path = split(file, self.names)
+        given, path = split(file, self.names)
+        named = self.named(given)
         failure: ToolError | None = None
         for storage in self.opened:
             if named not in {None, storage.name}:
@@ -95,7 +92,7 @@ class Storages:
                 message = f"{storage.name}:{name} is a folder."
                 raise ToolError(message, ErrorCode.INVALID_ARGUMENTS)
             return storage, look
-        raise failure or next(iter(self.faults.values()), no_file(file))
+        raise failure or no_file(file)
 
 
 @contextmanager

@@ -14,6 +14,7 @@ _CHARACTERS = 300
 _ROUTES = 5_000
 _LAYERS = 200
 _PARAMETERS = 100
+_NUMBERS = range(2**31)
 _NO_FRAMEWORK = "plain"
 
 
@@ -72,7 +73,7 @@ def read_report(answer: bytes) -> Report:
             _text(told["application"]),
             tuple((_text(name), _text(kind)) for name, kind in told["middleware"][:_LAYERS]),
             tuple(_route(*row) for row in (told["routes"] or ())[:_ROUTES]),
-            None if total is None else int(total),
+            None if total is None else _number(total),
             None if match is None else _match(match),
         )
     except (KeyError, TypeError, ValueError, RecursionError):
@@ -96,6 +97,12 @@ def _text(value: object) -> str:
     return excerpt(guards.mask_secrets(one_line(value))[0], _CHARACTERS)
 
 
+def _number(value: object) -> int:
+    if not isinstance(value, int) or value not in _NUMBERS:
+        raise TypeError
+    return value
+
+
 def _route(pattern: object, endpoint: object, methods: object) -> Route:
     return Route(_text(pattern), _text(endpoint), _text(methods))
 
@@ -114,7 +121,7 @@ def fault_words(told: dict[str, Any], what: str) -> str:
     Raises `KeyError`, `TypeError` or `ValueError` for what no child of ours would answer.
     """
     place = told["place"]
-    where = f" at {_text(place[0])}, line {int(place[1])}" if place else ""
+    where = f" at {_text(place[0])}, line {_number(place[1])}" if place else ""
     if told["missing"] is not None:
         missing = _text(told["missing"])
         return f"The {what} could not be imported: there is no module {missing!r}{where}."

@@ -27,6 +27,7 @@ _LOOKED_FOR = (
     " order marks, encoding, line ends."
 )
 _LISTED = 10
+_LEFT = 200
 
 
 @asked
@@ -107,7 +108,8 @@ def compose(checked: Checked) -> Answer:
     data: dict[str, object] = {
         "files": checked.files,
         "total": checked.total,
-        "not_checked": list(checked.left),
+        "not_checked": list(checked.left[:_LEFT]),
+        "not_checked_total": len(checked.left),
         "columns": list(_COLUMNS),
         "rows": page.rows,
     }

@@ -42,7 +42,7 @@ class Field:
 
 @attrs.frozen
 class Record:
-    """One record; `cells` are those that other tables may refer to, by column."""
+    """One record; `cells` are those that other tables may refer to, by column, unless masked."""
 
     table: db.Table
     key: str
@@ -103,15 +103,25 @@ def read_record(
     return Record(
         table=table,
         key=",".join(fields[name].text for name in own),
-        label="" if label is None else fields_of(table, names, cells, _BRIEF)[label].text,
+        label="" if label is None else _label(table, label, dict(zip(names, cells, strict=True))),
         fields=tuple(fields.values()),
-        cells=dict(zip(names, map(db.scalar, cells), strict=True)),
+        cells={
+            name: db.scalar(cell)
+            for name, cell in zip(names, cells, strict=True)
+            if fields[name].value != MASK
+        },
         warnings=tuple(
             f"{table.title}.{field.name}: {field.doubt}"
             for field in fields.values()
             if field.doubt is not None
         ),
     )
+
+
+def _label(table: db.Table, label: str, cells: dict[str, db.Cell]) -> str:
+    """Return the name of a record, cut to what fits a line."""
+    names = tuple(dict.fromkeys((label, *table.naming())))
+    return fields_of(table, names, tuple(cells[name] for name in names), _BRIEF)[label].text
 
 
 def field_of(cell: db.Cell, column: db.Column, characters: int = _EXCERPT) -> Field:

@@ -47,14 +47,12 @@ class Search:
         left: tables that no turn came to, since enough was found before.
         textless: tables without a column that may hold text.
         views: views and the like, which show the rows of tables once more.
-        seconds: how long a search may take.
     """
 
     tables: tuple[Searched, ...]
     left: tuple[str, ...] = ()
     textless: tuple[str, ...] = ()
     views: tuple[str, ...] = ()
-    seconds: float = _SECONDS
 
 
 @attrs.frozen

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from toolseam_builtin._database._asking import columns_of
 from toolseam_builtin._database._writing._model import Change, Field, Plan
-from toolseam_builtin.editing._records import closed
+from toolseam_builtin.editing._records import refuse_secret
 from toolseam_builtin.editing._shown import differs, said
 
 if TYPE_CHECKING:
@@ -35,12 +35,10 @@ def changing(
         notes: further lines.
         others: records that are written before this one.
 
-    Raises `ToolError` `permission_denied` for the value of a row that names a secret.
+    Raises `ToolError` `permission_denied` for the name of a secret, and for its value.
     """
     columns = columns_of(found.table, values)
-    paired = [column for column in columns if column.paired]
-    if record.secret and paired:
-        raise closed(found, paired[0], ())
+    refuse_secret(found, record, columns)
     changed = tuple((n, v) for n, v in values.items() if differs(record.cells[n], v))
     fields = tuple(
         Field(

@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING
 import attrs
 
 from toolseam import ErrorCode, ToolError
-from toolseam.guards import is_sensitive_name
 from toolseam_builtin._database._asking import columns_of, find_record, listed, scalar
-from toolseam_builtin._database._cells import label_column, show, show_row
+from toolseam_builtin._database._cells import label_column, show, speaks_of_secret
 from toolseam_builtin._database._faults import no_column, unavailable
 from toolseam_builtin._database._history import History, find_history
-from toolseam_builtin._database._model import Cell, Database, Excerpt, Table
+from toolseam_builtin._database._model import Cell, Database, Table
 from toolseam_builtin._database._writing._model import Equalities
 from toolseam_builtin._database._writing._values import fit
 from toolseam_builtin.editing._shown import said_cell
@@ -111,14 +110,11 @@ def read(found: Target, key: str | int, names: Iterable[str] = ()) -> Record:
     columns = columns_of(table, dict.fromkeys(wanted))
     where, row = find_record(found.database, table, key, [column.name for column in columns])
     cells = {column.name: cell for column, cell in zip(columns, row, strict=True)}
+    secret = speaks_of_secret(table, columns, row)
     shown = {
-        column.name: said_cell(cell, column, one.text)
-        for column, cell, one in zip(columns, row, show_row(table, columns, row), strict=True)
-    }
-    secret = any(
-        column.naming and isinstance(cell, Excerpt) and is_sensitive_name(cell.text[:200])
+        column.name: said_cell(cell, column, secret=secret and column.paired)
         for column, cell in zip(columns, row, strict=True)
-    )
+    }
     keys = columns_of(table, table.key())
     named = ",".join(show(cells[column.name], column).text for column in keys)
     called = "" if label is None or label in table.key() else f" {shown[label]}"
@@ -196,6 +192,22 @@ def refuse_gaps(found: Target, values: Mapping[str, Scalar]) -> None:
         raise ToolError(
             f"A record of {table.title} must have {listed(gaps)}.", ErrorCode.INVALID_ARGUMENTS
         )
+
+
+def refuse_secret(found: Target, record: Record, columns: Iterable[Column]) -> None:
+    """Refuse to write what names a secret, or the value of such a name, which would uncover it.
+
+    Args:
+        found: the table.
+        record: read with these columns.
+        columns: those that are written, or copied from it.
+
+    Raises `ToolError` `permission_denied`, naming the first of them.
+    """
+    for column in columns:
+        names_it = speaks_of_secret(found.table, (column,), (record.cells[column.name],))
+        if names_it or (record.secret and column.paired):
+            raise closed(found, column, ())
 
 
 def closed(found: Target, column: Column, allowed: Iterable[str]) -> ToolError:

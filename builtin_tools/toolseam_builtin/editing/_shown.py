@@ -7,7 +7,7 @@ import json
 from decimal import Decimal, InvalidOperation
 from typing import TYPE_CHECKING
 
-from toolseam.guards import mask_secrets
+from toolseam.guards import MASK, mask_secrets
 from toolseam_builtin._database._cells import show
 from toolseam_builtin._database._model import Blob, Excerpt
 
@@ -40,15 +40,16 @@ def _number(value: Cell | str) -> Decimal | None:
 def said(value: Scalar, column: Column) -> str:
     """Return a value as a preview shows it: masked, in one line, text in quotes."""
     cell = Excerpt(value, len(value)) if isinstance(value, str) else value
-    return said_cell(cell, column, show(cell, column).text)
+    return said_cell(cell, column)
 
 
-def said_cell(cell: Cell, column: Column, shown: str) -> str:
-    """Return a cell as a preview shows it; `shown` is what an answer would say."""
+def said_cell(cell: Cell, column: Column, *, secret: bool = False) -> str:
+    """Return a cell as a preview shows it; of a `secret` one that there is one, and no more."""
+    if secret and cell is not None:
+        return MASK
     if not isinstance(cell, Excerpt):
-        return shown
-    text = show(cell, column, characters=_WHOLE).text if cell.total > _SHOWN else shown
-    text = mask_secrets(text)[0]
+        return show(cell, column).text
+    text = mask_secrets(show(cell, column, characters=_WHOLE).text)[0]
     if max(len(text), cell.total) <= _SHOWN:
         return quoted(text)
     # What is cut counts too: a change in it makes another preview.

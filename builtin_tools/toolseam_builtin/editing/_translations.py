@@ -19,6 +19,7 @@ from toolseam_builtin.editing._records import (
     named_column,
     optional_column,
     read,
+    refuse_secret,
 )
 from toolseam_builtin.editing._shown import differs, fingerprint, said
 
@@ -92,11 +93,12 @@ def original(roles: Roles, key: str | int, language: str) -> Original:
     """Return the record that is to be translated.
 
     Raises `ToolError`: `not_found`; `invalid_arguments` if it is a translation itself, or written
-    in that language.
+    in that language; `permission_denied` if it names a secret.
     """
     found, title = roles.found, roles.found.table.title
     names = {*roles.own, *(column.name for column in roles.copied), *filter(None, [roles.target])}
     record = read(found, key, [c.name for c in found.table.columns if c.name in names])
+    refuse_secret(found, record, roles.copied)
     given: Scalar = language
     if "int" in roles.language.type.casefold() and language.isdecimal() and language.isascii():
         given = int(language)
@@ -117,7 +119,8 @@ def original(roles: Roles, key: str | int, language: str) -> Original:
 def existing(roles: Roles, one: Original) -> Record | None:
     """Return the translation that is there, `None` if there is none or nothing would tell.
 
-    Raises `ToolError` `conflict` where there are several.
+    Raises `ToolError`: `conflict` where there are several, `permission_denied` for one that names
+    a secret.
     """
     table = roles.found.table
     where: Equalities
@@ -137,7 +140,10 @@ def existing(roles: Roles, one: Original) -> Record | None:
     if len(keys) > 1:
         raise conflict(f"{table.title} has several such translations: {' and '.join(keys)} …")
     names = [*roles.own, *(column.name for column in roles.copied)]
-    return read(roles.found, keys[0], names) if keys else None
+    there = read(roles.found, keys[0], names) if keys else None
+    if there is not None:
+        refuse_secret(roles.found, there, roles.copied)
+    return there
 
 
 def already(roles: Roles, one: Original, there: Record) -> ToolError:

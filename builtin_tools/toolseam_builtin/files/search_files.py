@@ -124,7 +124,7 @@ def compose(found: Found, hits: list[Hit], files: int, arguments: Arguments) -> 
         "columns": list(_COLUMNS),
         "rows": page.rows,
     }
-    lines = [db.one_line(heading), *(line for line in page.lines), *notes]
+    lines = [db.one_line(heading), *page.lines, *notes]
     lines += [f"Warning: {db.one_line(warning)}" for warning in warnings]
     table = ToolArtifact.table("files found", _COLUMNS, page.cells, fit=True)
     return db.Answer("\n".join(lines), (table,), data, warnings)

@@ -9,7 +9,6 @@ import attrs
 
 from toolseam import ErrorCode, ToolError
 from toolseam_builtin import _database as db
-from toolseam_builtin._database._parents import parent_columns
 
 if TYPE_CHECKING:
     from toolseam_builtin.workspace import TableSettings
@@ -87,7 +86,7 @@ def read_forest(
     seconds: float = SECONDS,
 ) -> Forest:
     """Read keys, parents and labels: of all records, or of a large table level by level."""
-    parent, target = parent_columns(database, table, settings)
+    parent, target = db.parent_columns(database, table, settings)
     reader = Reader(database, table, target, parent, db.label_column(table, settings.label))
     total = database.count(db.Query(table, reader.names))
     whole = total is not None and total <= _ROWS

@@ -7,7 +7,6 @@ import time
 
 import attrs
 
-from toolseam.guards import MASK
 from toolseam_builtin import _database as db
 from toolseam_builtin.structure._shape import Shape
 
@@ -36,8 +35,9 @@ def look(database: db.Database, table: db.Table, column: db.Column, wanted: int)
 
     def take(row: tuple[db.Cell, ...]) -> bool:
         sample.rows += 1
-        masked = column.paired and db.show_row(table, fetched, row)[0].value == MASK
-        reason = "masked, as other cells name a secret" if masked else _add(sample.shape, row[0])
+        masked = column.paired and db.speaks_of_secret(table, fetched, row)
+        hidden = masked and row[0] is not None
+        reason = "masked, as other cells name a secret" if hidden else _add(sample.shape, row[0])
         if reason is None:
             sample.taken += 1
         else:

@@ -127,7 +127,7 @@ def _said(forest: Forest, node: Node, below: int) -> str:
 
 
 def _heading(forest: Forest, page: db.Page, root: str | None) -> str:
-    total = "an uncounted number of" if forest.total is None else f"{forest.total:,}"
+    total = db.number_of(forest.total)
     start = "" if root is None else f" from {db.one_line(root)}"
     above = None if root is None else forest.nodes[root].parent
     under = "" if above is None else f", whose parent is {above},"

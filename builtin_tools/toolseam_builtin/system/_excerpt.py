@@ -121,7 +121,8 @@ def text_excerpt(content_type: str, body: bytes, *, whole: bool) -> tuple[str, b
     if not whole:
         text = _without_last_word(text)
     text = "\n".join(line.rstrip() for line in _masked(text, whole=whole).strip().splitlines())
-    kept = text.encode()[:EXCERPT_BYTES].decode("utf-8", "ignore")
+    # JSON can spell half a surrogate pair, which no encoding has.
+    kept = text.encode("utf-8", "replace")[:EXCERPT_BYTES].decode("utf-8", "ignore")
     return kept, whole and len(kept) == len(text)
 
 

@@ -79,10 +79,10 @@ def make_plan(
     lines = Crontab()
     warnings: list[str] = []
     read: list[str] = []
-    for name in names:
+    for number, name in enumerate(names):
         shown = _shown(name)
         if time.monotonic() > end:
-            warnings.append(f"{len(names) - len(read):,} crontabs were not read in time.")
+            warnings.append(f"{len(names) - number:,} crontabs were not read in time.")
             break
         text = _text(found, name, warnings)
         if text is not None:

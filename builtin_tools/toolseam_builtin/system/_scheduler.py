@@ -89,7 +89,7 @@ def _read(answer: bytes) -> Scheduler:
         rows = told["tasks"] or ()
         total = None if told["total"] is None else int(told["total"])
         return Scheduler(_text(told["kind"]), total, tuple(_planned(*row) for row in rows))
-    except (KeyError, TypeError, ValueError, RecursionError):
+    except (KeyError, TypeError, ValueError, OverflowError, RecursionError):
         raise _failed("The process that imported the scheduler ended without an answer.") from None
 
 

@@ -42,7 +42,6 @@ _UNTOLD = frozenset(
         *("patternProperties", "unevaluatedProperties", "unevaluatedItems", "prefixItems"),
     }
 )
-_FREE = ("$ref", "anyOf", "oneOf")
 _OWN_SYNTAX = re.compile(r"\(\?(?!:)|\[\[|\[:|&&|--|~~|\\[^dDwWsSbBnrtfv0.\\/\-+*?()\[\]{}^$|]")
 """What is the regular expression of one engine, and not of every one."""
 _KINDS: dict[type, str] = {

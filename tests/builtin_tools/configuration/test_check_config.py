@@ -260,6 +260,14 @@ def test_many_doubled_keys_are_counted(tmp_path: Path) -> None:
     assert content.startswith("1 file checked, 1,200 findings, ")
 
 
+def test_however_many_files_are_found_all_are_checked(tmp_path: Path) -> None:
+    """No file that is found by its name is left out in silence."""
+    for number in range(210):
+        (tmp_path / f"{number}.json").write_text("{}")
+
+    assert ask(Workspace(folder=tmp_path)).content.startswith("210 files checked, 0 findings.")
+
+
 def test_without_the_parser_the_file_is_not_checked(
     workspace: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -384,6 +384,7 @@ def test_python_literals_are_read(wanted: dict[str, Any]) -> None:
         ("def f():\n    A = 1\nclass C:\n    B = 1\n_X = 1\n", {}),
         ("A = {3, 1}\nB = -1\nC = 1 + 2\n", {"A": [1, 3], "B": -1, "C": EXPRESSION}),
         ("A = b'sk'\nB = {b'sk'}\n", {"A": Written("[2 bytes]", None), "B": EXPRESSION}),
+        ("A = {-1: b'sk'}\nB = {(b'sk', 1)}\n", {"A": EXPRESSION, "B": EXPRESSION}),
         ("A = 1e999\n", {"A": "Infinity"}),
         ("__import__('os').abort()\n", {}),
     ],

@@ -243,3 +243,31 @@ def test_a_long_label_says_its_own_length(tmp_path: Path) -> None:
     result = ask(get_record_content, sqlite_workspace(tmp_path, script), table="page", key=1)
 
     assert result.content.count("… [300,000 characters in all]") == 2
+
+
+@pytest.mark.parametrize(
+    ("columns", "value"),
+    [
+        ("name text, held text unique", "https://ada:CANARY77@db.example/site"),
+        ("name text, value text unique", "CANARY77"),
+    ],
+)
+def test_how_to_read_on_tells_no_secret(tmp_path: Path, columns: str, value: str) -> None:
+    """What a record is referred to by is masked there as it is in its own field."""
+    script = f"""
+    create table options (id integer primary key, {columns});
+    insert into options values (1, 'smtp_password', '{value}');
+    create table uses (id integer primary key, option text references options ({
+        columns.split()[2]
+    }));
+    with recursive n (i) as (select 1 union all select i + 1 from n where i < 120)
+      insert into uses select i, '{value}' from n
+    """
+    workspace = sqlite_workspace(tmp_path, script)
+
+    result = ask(get_record_content, workspace, table="options", key=1)
+
+    assert result.success, result.content
+    assert "smtp_password" in result.content
+    assert "More by read_records of uses" in result.content or "held" not in columns
+    assert "CANARY" not in everything(result)

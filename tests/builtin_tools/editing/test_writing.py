@@ -184,23 +184,60 @@ def test_secrets_stay_masked_in_preview_and_answer(site: Site) -> None:
     assert "CANARY" not in "\n".join(lines) + everything(result)
 
 
-def test_a_row_that_names_a_secret_keeps_its_value(tmp_path: Path) -> None:
-    """The value of a setting called like a secret is as closed as a column of that name."""
+def options(folder: Path, **words: Any) -> Site:
+    """Return a site with settings: 1 and 3 name secrets, and 3 is a translation of 2."""
     script = """
-    create table options (id integer primary key, name text, value text);
-    insert into options values (1, 'smtp_password', 'CANARY'), (2, 'color', 'red');
+    create table options (id integer primary key, name text, value text, note text,
+      language text, draft integer, up integer references options);
+    insert into options (id, name, value, language, up) values
+      (1, 'smtp_password', 'CANARY' || printf('%.300c', 'x'), 'en', null),
+      (2, 'color', 'red', 'en', null), (3, 'api_key', 'CANARY', 'de', 2);
     create table options_history (id integer primary key, option_id integer references options,
       field text, old text, new text, changed_by text)
     """
-    words = TableSettings(editable=("value",), history="options_history")
-    workspace = sqlite_workspace(tmp_path, script, tables={"options": words})
-    with harness(update_record_metadata, actor=ADA, settings=workspace, approve=True) as double:
-        closed = double.call({"table": "options", "key": 1, "values": {"value": "x"}})
-        open_one = double.call({"table": "options", "key": 2, "values": {"value": "blue"}})
+    known: dict[str, Any] = {"editable": ("name", "value", "note"), "history": "options_history"}
+    tables = {"options": TableSettings(**known, **words)}
+    return Site(sqlite_workspace(folder, script, tables=tables), list)
+
+
+@pytest.mark.parametrize("values", [{"value": "x"}, {"name": "motto"}])
+def test_a_row_that_names_a_secret_keeps_name_and_value(
+    values: dict[str, str], tmp_path: Path
+) -> None:
+    """Such a value is as closed as a column of that name, and no other name uncovers it."""
+    site = options(tmp_path)
+
+    closed = site.write(update_record_metadata, table="options", key=1, values=values)
+    open_one = site.write(update_record_metadata, table="options", key=2, values=values)
 
     refused(closed, "permission_denied")
     assert "CANARY" not in everything(closed)
     assert open_one.success
+
+
+def test_a_long_secret_is_no_label_of_its_row(tmp_path: Path) -> None:
+    """What is masked in an answer is masked in a preview, whatever its length."""
+    site = options(tmp_path, label="value")
+    arguments: dict[str, Any] = {"table": "options", "key": 1, "values": {"note": "x"}}
+
+    lines = site.preview(update_record_metadata, **arguments)
+    result = site.write(update_record_metadata, **arguments)
+
+    assert result.success, result.content
+    assert "CANARY" not in "\n".join(lines) + everything(result)
+
+
+def test_a_row_that_names_a_secret_is_not_copied(tmp_path: Path) -> None:
+    """Neither from it nor over it: the copy could have another name beside the same value."""
+    site = options(tmp_path, draft="draft", language="language", translation_of="up")
+    asked: dict[str, Any] = {"table": "options", "language": "de", "overwrite": True}
+
+    from_it = site.write(create_translation_draft, key=1, **asked)
+    over_it = site.write(create_translation_draft, key=2, **asked)
+
+    for result in (from_it, over_it):
+        refused(result, "permission_denied")
+        assert "CANARY" not in everything(result)
 
 
 # -- SQLite ------------------------------------------------------------------------------------

@@ -64,6 +64,17 @@ def test_an_endless_record_is_given_in_pieces(tmp_path: Path) -> None:
     assert sum(text.count("more") for text in found) >= 1_499_990
 
 
+def test_a_piece_of_an_endless_record_begins_with_a_whole_line(tmp_path: Path) -> None:
+    """Where a record is cut no line is: the rest of one would not tell that it is a secret."""
+    line = "  password=" + "Aster9" * 10 + "\n"
+    (tmp_path / "a.log").write_text("2025-05-06 07:00:00 ERROR a.b x\n" + line * 100_000)
+    spent = budget()
+
+    found = newest_records(find_logs(Workspace(folder=tmp_path)).logs, spent, NOW)
+
+    assert not any("Aster9" in shown_text(record) for record in found)
+
+
 def test_bytes_end_the_reading_aloud(tmp_path: Path) -> None:
     """The newest bytes are read, whole records of them given, and the end is named."""
     (tmp_path / "a.log").write_text(numbered(1, 59) * 100)

@@ -416,13 +416,14 @@ def test_a_file_is_found_in_the_first_storage_that_has_it(
 
 def test_a_file_in_a_storage_that_is_not_open_says_why(tmp_path: Path) -> None:
     """What another storage might hold is refused with that storage's own reason."""
-    workspace = Workspace(folder=tmp_path, storages={"a": ".", "b": "none"})
+    workspace = Workspace(folder=tmp_path, storages={"a": ".", "c": "none", "b": "none"})
 
     with room.open_storages(workspace) as storages:
-        for file, code in (("b:x", ErrorCode.UNAVAILABLE), ("a:x", ErrorCode.NOT_FOUND)):
+        for file, code in (("a:x", ErrorCode.NOT_FOUND), ("b:x", ErrorCode.UNAVAILABLE)):
             with pytest.raises(ToolError) as caught:
                 storages.locate(file)
             assert caught.value.code == code
+        assert caught.value.message == "workspace.storages.b names no folder."
         with pytest.raises(ToolError) as caught:
             storages.choose("/", "b")
     assert caught.value.message == "workspace.storages.b names no folder."

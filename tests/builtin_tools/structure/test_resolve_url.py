@@ -341,6 +341,10 @@ def test_a_package_is_found_below_the_folder_or_the_source_root(tmp_path: Path) 
         told(middleware=[["a"]]),
         told(routes=[["a"]], total=1),
         told(routes=[], total="many"),
+        told(routes=[], total=float("inf")),
+        told(routes=[], total=10**400),
+        told(routes=[], total=-1),
+        b'{"fault": {"type": "A", "missing": null, "place": ["a.py", 1e999]}}',
         told(routes=[], total=1, match={"pattern": "x"}),
     ],
 )

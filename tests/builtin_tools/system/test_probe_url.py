@@ -460,6 +460,15 @@ def test_a_secret_cut_in_two_is_not_shown() -> None:
     assert (text, complete) == ("xxxxxxxxxx Bearer", False)
 
 
+def test_half_a_character_in_masked_json_is_no_fault() -> None:
+    """JSON may spell what no text can hold; it is shown as a sign for it."""
+    body = b'{"password": "Aster9", "name": "\\ud800"}'
+
+    text, complete = text_excerpt("application/json", body, whole=True)
+
+    assert (text, complete) == ('{"password": "[masked]", "name": "?"}', True)
+
+
 def test_cookies_are_named_not_shown() -> None:
     """Of a cookie name and attributes are told."""
     result = answered(page(b"", f"Set-Cookie: sid={CAN}; Path=/; HttpOnly", f"Set-Cookie: {CAN}"))

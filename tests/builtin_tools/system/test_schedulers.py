@@ -190,6 +190,7 @@ def test_each_kind_is_described(tmp_path: Path) -> None:
         {},
         {"kind": 1, "total": 0, "tasks": []},
         {"kind": "x", "total": "many", "tasks": []},
+        {"kind": "x", "total": float("inf"), "tasks": []},
         {"kind": "x", "total": 1, "tasks": [["a"]]},
         {"kind": "x", "total": 1, "tasks": [["a", "b", "tomorrow", "c"]]},
         {"kind": "x", "total": 1, "tasks": [["a", "b", 5, "c"]]},
