@@ -17,6 +17,7 @@ import attrs
 
 from toolseam import Arg
 from toolseam._settings_keys import OperatorSettings, WorkspaceSettings
+from toolseam._settings_structure import Variables
 from toolseam_builtin.workspace import Workspace
 from toolseam_plugins.conformance import HOST_CHECKS, TOOL_CHECKS, Check
 
@@ -51,7 +52,13 @@ def kind(hint: Any) -> str:  # noqa: ANN401 - any annotation
         return f"table: name → {kind(members[1])}"
     if isinstance(hint, type) and issubclass(hint, StrEnum):
         return " or ".join(f"`{member}`" for member in hint)
-    words = {str: "text", bool: "true or false", int: "whole number", float: "number"}
+    words = {
+        str: "text",
+        bool: "true or false",
+        int: "whole number",
+        float: "number",
+        Variables: "list of texts, or table: name → text",
+    }
     return words.get(hint, "any value")
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import pluggy
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from toolseam._context import ToolContext
     from toolseam._endpoints import Endpoint
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from toolseam._messages import Provider
     from toolseam._result import ToolResult
     from toolseam._run_store import RunStore
+    from toolseam._settings_keys import OperatorSettings
     from toolseam._spec import ToolSpec
     from toolseam._steps import Step
 
@@ -40,12 +41,40 @@ class ToolHooks:
         """Say what a write would do, without doing it."""
 
 
+@runtime_checkable
+class ToolSource(Protocol):
+    """What `toolseam_tools` gives where the tools live and end with the host.
+
+    Of a bare iterable all tools are taken or none; of this one each that is sound.
+    """
+
+    def __iter__(self) -> Iterator[object]:
+        """Give the tools that there are when the host starts."""
+        ...
+
+    def refused(self, tool: object, reason: str) -> None:
+        """Hear that the host did not take one of them."""
+        ...
+
+    def health(self) -> Iterable[tuple[str, str, str]]:
+        """Say how it stands: name, `ok`, `note` or `fault`, and a line; `doctor` shows it."""
+        ...
+
+    def close(self) -> None:
+        """End with the host."""
+        ...
+
+
 class PluginHooks:
     """What a host plugin implements; loaded only when the operator names it."""
 
     @hookspec
-    def toolseam_tools(self, settings: Any) -> Iterable[object]:  # type: ignore[empty-body]  # noqa: ANN401
-        """Give many tools: mounts, specs known at run time."""
+    def toolseam_tools(self, settings: Any, operator: OperatorSettings) -> Iterable[object]:  # type: ignore[empty-body]  # noqa: ANN401
+        """Give many tools: mounts, specs known at run time.
+
+        Both parameters are optional: `settings` is `[plugins.<distribution>]`, `operator` the
+        whole of the operator's settings. What is given may be a `ToolSource`.
+        """
 
     @hookspec(firstresult=True)
     def toolseam_provider(self, endpoint: Endpoint) -> Provider | None:

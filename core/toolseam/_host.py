@@ -6,12 +6,15 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
+import attrs
+
 from toolseam._approval import Approval
 from toolseam._context import Actor
 from toolseam._conversation import Conversation
 from toolseam._discovery import discover
 from toolseam._endpoints import endpoint_of, provider_of
-from toolseam._errors import ErrorCode, LoadError, publish
+from toolseam._errors import ErrorCode, LoadError, SettingsError, publish
+from toolseam._hooks import ToolSource
 from toolseam._levels import DataClass, Zone
 from toolseam._loading import load
 from toolseam._plugin_settings import PluginSettings
@@ -29,7 +32,7 @@ from toolseam._trace import LOGGER, RunTrace
 from toolseam._wrappers import HostPlugins
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
     from types import TracebackType
 
     from toolseam._approval import Preview
@@ -38,8 +41,9 @@ if TYPE_CHECKING:
     from toolseam._entrypoints import Record
     from toolseam._messages import Provider
     from toolseam._result import ToolResult
-    from toolseam._runs import WaitingRun
+    from toolseam._runs import RunChange, RunStep, WaitingRun
     from toolseam._session import Arguments
+    from toolseam._settings_keys import Mount
     from toolseam._state import Violation
     from toolseam._steps import Step
     from toolseam._trace import Listener
@@ -73,7 +77,7 @@ class Host:
         self._build(coded_settings(settings), None, tools, plugins, plugin_settings)
 
     @classmethod
-    def load(
+    def load(  # noqa: PLR0913 - what a host is made of
         cls,
         folder: str | os.PathLike[str] | None = None,
         *,
@@ -84,6 +88,7 @@ class Host:
         tools: Iterable[object] = (),
         plugins: Iterable[object] = (),
         plugin_settings: Iterable[object] = (),
+        mounts: bool = True,
     ) -> Self:
         """Return a host with the installed plugins; no tool is imported before it is wanted.
 
@@ -96,6 +101,7 @@ class Host:
             tools: further tools by code.
             plugins: further host plugins by code.
             plugin_settings: instances of plugins' settings classes.
+            mounts: False connects to none of `[mounts]`.
 
         Raises `SettingsError` for a bad settings file, `LoadError` where `strict` is set and a
         plugin cannot be loaded.
@@ -105,6 +111,9 @@ class Host:
         if trust:
             words = {**(settings or {}), "trust": [*loaded.operator.trust, *trust]}
             loaded = load_settings(place, operator_file=operator_file, overrides=words)
+        if not mounts:
+            unmounted = attrs.evolve(loaded.operator, mounts={})
+            loaded = attrs.evolve(loaded, operator=unmounted)
         found = discover(loaded.selection(set), folder=str(place.absolute()))
         host = cls.__new__(cls)
         host._build(loaded, found, tools, plugins, plugin_settings)  # noqa: SLF001 - of this class
@@ -136,8 +145,26 @@ class Host:
             strengthen,
         )
         # By code means by the operator's word; what plugins make at run time is off like any write.
-        enabled = frozenset({*settings.operator.enable, *(t.name for t in registry.loaded())})
+        by_code = frozenset(t.name for t in registry.loaded())
+        self._sources: list[ToolSource] = []
+        self._closed = False
         self._give_tools(registry, host_plugins, owners)
+        try:
+            self._start(settings, registry, host_plugins, own, by_code)
+        except BaseException:
+            self._close_sources()
+            raise
+
+    def _start(
+        self,
+        settings: Settings,
+        registry: Registry,
+        host_plugins: HostPlugins,
+        own: PluginSettings,
+        by_code: frozenset[str],
+    ) -> None:
+        mounted = _mounted(settings.operator.mounts, registry.loaded())
+        enabled = frozenset({*settings.operator.enable, *by_code, *mounted})
         self._state = HostState(
             registry=registry,
             policy=Policy(
@@ -164,7 +191,6 @@ class Host:
             self._refuse_faults()
         for _, told in host_plugins.implementations("toolseam_step"):
             self._state.listeners.add(_teller(told))
-        self._closed = False
         self._open_store(host_plugins)
         self._tell_plugins("toolseam_open")
 
@@ -265,6 +291,19 @@ class Host:
         endpoint = endpoint_of(self.settings.operator.providers, name, changes)
         return provider_of(self._state.plugins, endpoint)
 
+    def providers_of(self, waiting: WaitingRun) -> tuple[Provider, ...]:
+        """Return whom a run that waits asked, made again at the same addresses.
+
+        None of them comes back where one was not made by `provider`: whoever made it has to
+        resume the run. Raises `ProviderError` as `provider` does.
+        """
+        made = [
+            self.provider(name, **endpoint)
+            for name, endpoint in zip(waiting.providers, waiting.endpoints, strict=True)
+            if endpoint is not None
+        ]
+        return tuple(made) if len(made) == len(waiting.providers) else ()
+
     # -- approval ------------------------------------------------------------------------------
 
     def preview(
@@ -311,6 +350,10 @@ class Host:
         """Every entry point that discovery found, with the status that it has by now."""
         return (*self._state.registry.records, *self._plugin_records)
 
+    def health(self) -> tuple[tuple[str, str, str], ...]:
+        """Return how mounts and the like stand: name, `ok`, `note` or `fault`, and a line each."""
+        return tuple(line for source in self._sources for line in source.health())
+
     @property
     def violations(self) -> tuple[Violation, ...]:
         """Every breach of the contract since the start, oldest first."""
@@ -325,6 +368,13 @@ class Host:
         """Tell `listener` every finished step and live note at once; returns what ends that."""
         return self._state.listeners.add(listener)
 
+    def listen_to_runs(self, listener: Callable[[RunStep | RunChange], None]) -> Callable[[], None]:
+        """Tell `listener` how each run stands, and its steps that are no calls, at once.
+
+        Returns what ends that.
+        """
+        return self._state.run_listeners.add(listener)
+
     def readmit(self, name: str) -> None:
         """Take the withdrawal of a tool for the host's life back; sessions keep theirs.
 
@@ -338,12 +388,18 @@ class Host:
 
     # -- ending --------------------------------------------------------------------------------
 
+    @property
+    def closed(self) -> bool:
+        """Whether the host has been closed."""
+        return self._closed
+
     def close(self) -> None:
         """Close what tools opened and let the worker threads end; once is enough."""
         if self._closed:
             return
         self._closed = True
         self._tell_plugins("toolseam_close")
+        self._close_sources()
         try:
             self._state.store.close()
         finally:
@@ -405,9 +461,15 @@ class Host:
         for plugin, make in plugins.implementations("toolseam_tools"):
             owner = owners.get(id(plugin))
             name, version = (_CODE, "") if owner is None else (owner.distribution, owner.version)
-            table = self.settings.operator.plugins.get(name, {})
+            operator = self.settings.operator
+            table = dict(operator.plugins.get(name, {}))
             try:
-                registry.give(Given(tool, name, version) for tool in make(settings=dict(table)))
+                made = make(settings=table, operator=operator)
+                if isinstance(made, ToolSource):
+                    self._sources.append(made)
+                    _give_each(registry, made, name, version)
+                else:
+                    registry.give(Given(tool, name, version) for tool in made)
             except (Exception, SystemExit) as error:
                 if owner is None:
                     raise
@@ -416,6 +478,14 @@ class Host:
                 broken = owner.with_status("broken", "refused", f"toolseam_tools: {told}")
                 kept = (r for r in self._plugin_records if r is not owner)
                 self._plugin_records = (*kept, broken)
+
+    def _close_sources(self) -> None:
+        for source in self._sources:
+            try:
+                source.close()
+            except (Exception, SystemExit) as error:  # noqa: BLE001
+                kinds = short(type(source).__name__), short(type(error).__name__)
+                LOGGER.warning("close of a %s raised %s", *kinds)
 
     def _secret(self, tool: BoundTool, name: str) -> str:
         """Return a secret that the operator maps to an environment variable."""
@@ -446,6 +516,24 @@ def _floor(own: PluginSettings, tool: BoundTool) -> DataClass | None:
     if wanted is None or not hasattr(wanted, "data_class_of"):
         return None
     return DataClass(own.of(tool).data_class_of(tool.spec))
+
+
+def _give_each(registry: Registry, source: ToolSource, name: str, version: str) -> None:
+    """Register what a source gives: one that is refused takes no other with it."""
+    for tool in source:
+        try:
+            registry.give([Given(tool, name, version)])
+        except (LoadError, SettingsError) as error:
+            source.refused(tool, short(str(error), 400))
+
+
+def _mounted(mounts: Mapping[str, Mount], tools: Iterable[BoundTool]) -> Iterator[str]:
+    """Give the names of mounted tools that the operator enabled where he mounts their server."""
+    for tool in tools:
+        mount = mounts.get(tool.name.partition("__")[0])
+        said = None if mount is None else mount.tools.get(tool.spec.remote_name or "")
+        if said is not None and said.enabled and "__" in tool.name:
+            yield tool.name
 
 
 def _load_plugins(

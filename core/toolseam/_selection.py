@@ -30,6 +30,7 @@ OPERATOR_ONLY = (
     "allow",
     "ask",
     "enable",
+    "mounts",
     "plugins",
     "prefer",
     "providers",
@@ -58,14 +59,19 @@ WORKSPACE_KEYS = (
 """Keys that a workspace file may hold; what it says with them may only narrow."""
 
 
+MOUNTING = "mcp"
+"""The host plugin of our own that mounts servers; `[mounts]` names it."""
+
+
 class Selection:
     """The operator's word on plugins, narrowed by the workspace.
 
     Names are those of distributions or entry points, compared in their PEP 503 form. `allows`
     holds one group of names for each allow-list in force (none: no narrowing); `preferred` maps
     a tool to the distribution that may have its name; `places` are trusted path entries;
-    `named` pairs each setting with the name it holds, to find those that nothing answers to;
-    `ignored` pairs a workspace file with a key that it may not hold.
+    `mounts` says that servers are mounted; `named` pairs each setting with the name it holds, to
+    find those that nothing answers to; `ignored` pairs a workspace file with a key that it may not
+    hold.
     """
 
     __slots__ = (
@@ -74,6 +80,7 @@ class Selection:
         "disabled",
         "everything",
         "ignored",
+        "mounts",
         "named",
         "places",
         "preferred",
@@ -90,6 +97,7 @@ class Selection:
         disable: Iterable[str] = (),
         prefer: Mapping[str, str] | None = None,
         strict: bool = False,
+        mounts: bool = False,
         ignored: Iterable[tuple[str, str]] = (),
     ) -> None:
         trust, block, disable = tuple(trust), tuple(block), tuple(disable)
@@ -105,6 +113,7 @@ class Selection:
             canonical(tool): canonical(distribution) for tool, distribution in prefer.items()
         }
         self.strict: Final = strict
+        self.mounts: Final = mounts
         self.ignored: Final = tuple(ignored)
         self.named: Final = (
             *(("trust", name) for name in words),
@@ -127,7 +136,9 @@ class Selection:
         if not names.isdisjoint(self.trusted):
             return None
         if record.kind == "plugin":
-            return _unnamed_plugin(record)
+            # Whoever names a server to be mounted has named what mounts it.
+            mounting = self.mounts and record.builtin and record.name == MOUNTING
+            return None if mounting else _unnamed_plugin(record)
         if record.builtin or self.everything:
             return None
         return record.with_status("untrusted", "not_trusted", _how_to_trust(record))
@@ -246,6 +257,7 @@ def make_selection(
         disable=(*texts(operator, "disable", file), *disable),
         prefer=texts_by_name(operator, "prefer", file) | texts_by_name(chosen, "prefer", file),
         strict=_switch(operator, "strict", file) or strict,
+        mounts=bool(table_of(operator, "mounts", file)),
         ignored=ignored,
     )
 

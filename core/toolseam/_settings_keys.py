@@ -11,7 +11,7 @@ from typing import Any, Literal
 import attrs
 
 from toolseam._levels import DataClass, Effect, Zone
-from toolseam._settings_structure import between
+from toolseam._settings_structure import Variables, between, shaped, wrong_value
 
 
 def _key(default: Any, text: str, **bounds: float) -> Any:  # noqa: ANN401 - as attrs.field
@@ -126,6 +126,56 @@ class ProviderSettings:
 
 
 @attrs.frozen
+class MountedTool:
+    """`[mounts.<name>.tools.<remote name>]`: what the operator says of one tool of a mount.
+
+    The server's own word for any of it is shown, and never believed.
+    """
+
+    sha256: str | None = attrs.field(
+        default=None,
+        validator=shaped("[0-9a-f]{64}", "64 hexadecimal digits, as `toolseam mount` prints them"),
+        metadata={
+            "text": "The definition that is meant, as `toolseam mount <name>` prints it; needed."
+        },
+    )
+    enabled: bool = _key(False, "True: it is offered.")
+    effect: Effect = _key(Effect.UNKNOWN, "What it does to the world; all but reading is approved.")
+    data_class: DataClass = _key(DataClass.SECRET_ADJACENT, "How delicate its answers are.")
+    requires_admin: bool = _key(True, "False: not only admins may call it.")
+    requires_approval: bool = _key(False, "True: a reading tool needs approval too.")
+
+
+@attrs.frozen
+class Mount:
+    """`[mounts.<name>]`: a server of the Model Context Protocol whose tools are mounted."""
+
+    command: str | None = _key(None, "The program that is started, or else `url`.")
+    args: tuple[str, ...] = _key((), "Its arguments.")
+    env: Variables = _key(
+        Variables, "What it gets besides `PATH`, `HOME` and `LANG`; the value is of this process."
+    )
+    url: str | None = _key(None, "The address of a server that is running.")
+    token_env: str | None = _key(None, "The variable with the bearer token for `url`.")
+    private: bool = _key(
+        False, "True: `url` may lead to a private network; this machine's own names may at once."
+    )
+    authorities: str | None = _key(None, "A PEM file of authorities besides the system's.")
+    zone: Zone = _key(Zone.EXTERNAL_GLOBAL, "Where arguments go; it gets data classes up to that.")
+    timeout_s: float = _key(60.0, "Seconds that a call may take.", ge=0.1, le=3_600)
+    tools: Mapping[str, MountedTool] = _key(dict, "What its tools are, by their names there.")
+
+    def __attrs_post_init__(self) -> None:
+        """Hold the keys to one of the two ways there are."""
+        if (self.command is None) == (self.url is None):
+            raise wrong_value("`command` or `url`, one of them")
+        if self.url is None and (self.token_env or self.private or self.authorities):
+            raise wrong_value("`url`: `token_env`, `private` and `authorities` are for one")
+        if self.command is None and (self.args or self.env):
+            raise wrong_value("`command`: `args` and `env` are for one")
+
+
+@attrs.frozen
 class Ask:
     """`[ask]`: whom `toolseam ask` asks, and as whom; a model makes the calls, not the person."""
 
@@ -169,6 +219,11 @@ class OperatorSettings(CommonSettings):
     zone: Zone = _key(Zone.EXTERNAL_GLOBAL, "Where content goes if nobody says otherwise.")
     providers: Mapping[str, ProviderSettings] = _key(dict, "Who can be asked, by name.")
     ask: Ask = _key(Ask, "What `toolseam ask` acts as.")
+    mounts: Mapping[str, Mount] = attrs.field(
+        factory=dict[str, Mount],
+        validator=shaped("[a-z][a-z0-9]{0,15}", "names of at most 16 small letters and digits"),
+        metadata={"text": "MCP servers whose tools are mounted, by name."},
+    )
     plugins: Mapping[str, Mapping[str, Any]] = _key(dict, "A plugin's settings, by distribution.")
     secrets: Mapping[str, str] = _key(dict, "A secret's name to its environment variable.")
     trusted_workspaces: Mapping[str, str] = _key(

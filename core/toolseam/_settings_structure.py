@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Mapping
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar, get_args, get_origin
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar, cast, get_args, get_origin
 
 import attrs
 
@@ -32,6 +33,13 @@ class _WrongValueError(ValueError):
         self.key = key
 
 
+class Variables(dict[str, str]):
+    """Environment variables of a child process, each with the one of this process it is taken from.
+
+    Written as a list of names, or as a table from name to name.
+    """
+
+
 class _WrongItemError(ValueError):
     """The item of a list at `index` is wrong; its cause says why."""
 
@@ -48,6 +56,25 @@ def between(ge: float, le: float) -> Callable[[object, attrs.Attribute[Any], Any
             raise _WrongValueError(f"a number from {ge:,} to {le:,}", attribute.name)
 
     return check
+
+
+def shaped(pattern: str, expected: str) -> Callable[[object, attrs.Attribute[Any], Any], None]:
+    """Make an attrs validator of a text, or of a table's names: each matches `pattern` as a whole.
+
+    Absent is no fault.
+    """
+
+    def check(_instance: object, attribute: attrs.Attribute[Any], value: object) -> None:
+        words = [] if value is None else [value] if isinstance(value, str) else value
+        if not all(re.fullmatch(pattern, word) for word in cast("Any", words)):
+            raise _WrongValueError(expected, attribute.name)
+
+    return check
+
+
+def wrong_value(expected: str, key: str = "") -> ValueError:
+    """Make the error of an attrs class whose keys do not go together."""
+    return _WrongValueError(expected, key)
 
 
 def structure(table: Mapping[str, Any], into: type[T], file: str | None, key: str = "") -> T:
@@ -159,6 +186,20 @@ def _list(converter: Converter) -> Callable[[Any, Any], Any]:
     return hook
 
 
+def _variables(value: Any, _: object) -> Variables:  # noqa: ANN401 - parsed TOML
+    """Read `["A"]`, or `{ A = "B" }`."""
+    if isinstance(value, Variables):
+        return value
+    pairs: Any = None
+    if is_table(value):
+        pairs = list(value.items())
+    elif is_list(value):
+        pairs = [(name, name) for name in value]
+    if pairs is None or not all(isinstance(word, str) for pair in pairs for word in pair):
+        raise _WrongValueError("a list of names of variables, or a table of them")
+    return Variables(pairs)
+
+
 def _exactly(kind: type, expected: str) -> Callable[[Any, Any], Any]:
     def hook(value: Any, _: object) -> Any:  # noqa: ANN401 - parsed TOML
         if type(value) is not kind:
@@ -220,5 +261,6 @@ _PLAIN: Final[dict[type, Callable[[Any, Any], Any]]] = {
     bool: _exactly(bool, "true or false"),
     float: _number,
     Path: _path,
+    Variables: _variables,
     StrEnum: _member,
 }

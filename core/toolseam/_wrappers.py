@@ -43,7 +43,7 @@ _PARAMETERS = {
     "toolseam_provider": ("endpoint",),
     "toolseam_run_store": ("host",),
     "toolseam_step": ("step",),
-    "toolseam_tools": ("settings",),
+    "toolseam_tools": ("settings", "operator"),
 }
 
 

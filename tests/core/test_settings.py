@@ -310,6 +310,7 @@ WIDENING = {
     "plugins": "{ acme = {} }",
     "providers": '{ openai = { base_url = "http://evil.test", zone = "local" } }',
     "ask": '{ roles = ["admin"] }',
+    "mounts": '{ depot = { command = "depot" } }',
     "secrets": '{ a = "B" }',
     "trusted_workspaces": '{ "/" = "x" }',
 }
@@ -558,3 +559,45 @@ def test_settings_are_immutable(folder: Path) -> None:
     with pytest.raises(attrs.exceptions.FrozenInstanceError):
         settings.enforce = "observe"  # type: ignore[misc]
     assert isinstance(settings, Settings)
+
+
+@pytest.mark.parametrize(
+    ("text", "key", "expected"),
+    [
+        ("[mounts.depot]", "mounts.depot", "`command` or `url`"),
+        ('[mounts.depot]\ncommand = "a"\nurl = "http://b"', "mounts.depot", "`command` or `url`"),
+        ('[mounts.depot]\ncommand = "a"\ntoken_env = "B"', "mounts.depot", "`url`: `token_env`"),
+        ('[mounts.depot]\nurl = "http://b"\nargs = ["c"]', "mounts.depot", "`command`: `args`"),
+        ('[mounts.a_b]\ncommand = "a"', "mounts", "small letters and digits"),
+        ('[mounts.depot]\ncommand = "a"\nenv = "B"', "mounts.depot.env", "names of variables"),
+        ('[mounts.depot]\ncommand = "a"\nenv = [1]', "mounts.depot.env", "names of variables"),
+        (
+            '[mounts.depot]\ncommand = "a"\ntools.x.sha256 = "12"',
+            "mounts.depot.tools.x.sha256",
+            "64 hexadecimal digits",
+        ),
+    ],
+)
+def test_a_mount_says_one_way_to_its_server(
+    folder: Path, text: str, key: str, expected: str
+) -> None:
+    """Keys that do not go together are refused, with what would be right."""
+    operator(f"{text}\n")
+
+    error = refused(folder)
+
+    assert (error.key, expected in str(error)) == (key, True)
+
+
+def test_variables_of_a_mount_are_a_list_or_a_table(folder: Path) -> None:
+    """A name alone is passed on as it is; a table takes its value from another variable."""
+    operator(
+        '[mounts.one]\ncommand = "a"\nenv = ["TOKEN"]\n'
+        '[mounts.two]\ncommand = "a"\nenv = { TOKEN = "DEPOT_TOKEN" }\n'
+    )
+
+    mounts = load_settings(folder).operator.mounts
+
+    assert mounts["one"].env == {"TOKEN": "TOKEN"}
+    assert mounts["two"].env == {"TOKEN": "DEPOT_TOKEN"}
+    assert mounts["one"].tools == {}
