@@ -15,7 +15,7 @@ from toolseam._messages import AssistantMessage, Finish, ProviderError, Reply, R
 from toolseam._policy import is_too_far
 from toolseam._replies import reply_of
 from toolseam._run_state import dump, message_json
-from toolseam._runs import PendingCall, Run, RunStatus, RunStep, Termination, run_step
+from toolseam._runs import PendingCall, Run, RunChange, RunStatus, RunStep, Termination, run_step
 from toolseam._text import short
 from toolseam._turns import answer_turn, refuse_turn, scan
 
@@ -55,19 +55,33 @@ async def drive(run: RunState, decided: Mapping[int, Decision] | None = None) ->
         # Not before: a stream that nobody listens to is no run.
         facts, run.told = run.told, None
         store.begin(run.id, facts)
+    _tell(run)
     try:
         ended = await _drive(run, decided)
     except Exception:
-        store.end(_ended(run, Termination.CONTRACT_ERROR))
+        broken = _ended(run, Termination.CONTRACT_ERROR)
+        store.end(broken)
+        _tell(run, broken)
         raise
     except BaseException:
         # Here and now: whoever stopped the run waits for nothing any more.
-        store.end(cancelled(run))
+        stopped = cancelled(run)
+        store.end(stopped)
+        _tell(run, stopped)
         raise
     if ended.status.is_terminal:
         # A store may wait for a disk or a network, and the loop must not.
         await asyncio.to_thread(store.end, ended)
+    _tell(run, ended)
     return ended
+
+
+def _tell(run: RunState, now: Run | None = None) -> None:
+    """Tell who listens to runs how this one stands."""
+    listeners = run.conversation.state.run_listeners
+    if listeners.told:
+        status = RunStatus.RUNNING if now is None else now.status
+        listeners.tell(RunChange(run.id, status, run.facts, now))
 
 
 def cancelled(run: RunState) -> Run:
@@ -226,6 +240,7 @@ def _note(
     made = run_step(kind, run.id, number, run.round, seconds, facts, content)
     run.steps.append(made)
     run.conversation.state.store.note(made)
+    run.conversation.state.run_listeners.tell(made)
     run.emit(made)
     return made
 

@@ -104,12 +104,7 @@ def begin_run(  # noqa: PLR0913 - each is one of the words that a run is asked w
         _plain_options(options),
         stop_on_denial=stop_on_denial,
     )
-    actor = conversation.actor
-    run.told = {
-        "actor": None if actor is None else actor.name,
-        "zone": conversation.zone.value,
-        "provider": ", ".join(provider.name for provider in chain),
-    }
+    run.told = run.facts
     return run
 
 
@@ -240,6 +235,7 @@ def waiting_run(state: HostState, run_id: str) -> WaitingRun:
         tuple(kept.facts["providers"]),
         kept.pending,
         frozenset(_positions(_said_before(state, run_id))),
+        tuple(kept.facts["endpoints"]),
     )
 
 

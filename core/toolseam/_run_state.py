@@ -93,6 +93,16 @@ class RunState:
         return self.conversation.run_id
 
     @property
+    def facts(self) -> dict[str, object]:
+        """Who acts, for whom the answers are, and who is asked."""
+        actor = self.conversation.actor
+        return {
+            "actor": None if actor is None else actor.name,
+            "zone": self.conversation.zone.value,
+            "provider": ", ".join(provider.name for provider in self.providers),
+        }
+
+    @property
     def elapsed_s(self) -> float:
         """Seconds that the run has been at work, over all its parts."""
         return self.spent_s + time.monotonic() - self.begun

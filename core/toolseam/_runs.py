@@ -204,6 +204,23 @@ class Run:
     fault: ProviderFault | None = None
 
 
+@attrs.frozen(eq=False)
+class RunChange:
+    """A run stands otherwise than before: it began, goes on, waits, or has ended.
+
+    Args:
+        run_id: the run.
+        status: where it stands now.
+        facts: `actor`, `zone` and `provider`, by their names.
+        run: the run as it stands, None while it is running.
+    """
+
+    run_id: str
+    status: RunStatus
+    facts: Mapping[str, object]
+    run: Run | None = attrs.field(default=None, repr=False)
+
+
 @attrs.frozen
 class WaitingRun:
     """A run that waits for people, as whoever decides sees it.
@@ -215,6 +232,8 @@ class WaitingRun:
         providers: the names of those whom it asked.
         pending: the calls of the turn that waits, by position.
         decided: the positions of those that have been decided.
+        endpoints: what `host.provider` needs to make each provider again, by keyword; None for one
+            that it did not make.
     """
 
     id: str
@@ -223,6 +242,7 @@ class WaitingRun:
     providers: tuple[str, ...]
     pending: tuple[PendingCall, ...]
     decided: frozenset[int]
+    endpoints: tuple[Mapping[str, Any] | None, ...] = attrs.field(default=(), repr=False)
 
 
 class RunError(ToolseamError):
@@ -241,7 +261,7 @@ class RunError(ToolseamError):
 publish(
     globals(),
     *("RunStatus", "Termination", "Budget", "PendingCall", "Decision", "RunStep", "Run"),
-    *("RunError", "KeptDecision", "WaitingRun"),
+    *("RunError", "KeptDecision", "RunChange", "WaitingRun"),
 )
 
 

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from toolseam._rates import Rates
     from toolseam._registry import Registry
     from toolseam._run_store import RunStore
+    from toolseam._runs import RunChange, RunStep
+    from toolseam._steps import Live, Step
     from toolseam._wrappers import HostPlugins, Wrapper
 
 
@@ -52,6 +54,7 @@ class HostState:
         "rates",
         "registry",
         "resources",
+        "run_listeners",
         "seam",
         "secrets",
         "settings_of",
@@ -91,7 +94,8 @@ class HostState:
         self.timeout_s = timeout_s
         self.workers = Workers(threads, waiting)
         self.watch = Watch()
-        self.listeners = Listeners()
+        self.listeners: Listeners[Step | Live] = Listeners()
+        self.run_listeners: Listeners[RunStep | RunChange] = Listeners()
         self.approvals = Used()
         self.resources = Resources()
         self.settings_of = settings_of

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import attrs
 
+from toolseam._artifacts import encoded_list
 from toolseam._errors import ErrorCode, publish
 from toolseam._jsontext import decode
 from toolseam._run_only import RunOnly, hold, peek
@@ -65,6 +66,16 @@ class Step:
     def artifacts(self) -> RunOnly[ToolArtifact]:
         """The result's artifacts."""
         return self.result.artifacts
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        """Bytes of each channel, as they are held to their caps; none of them is opened."""
+        held = {"arguments": self.arguments, "data": self.data, "metadata": self.metadata}
+        return {
+            "content": len(self.result.content.encode("utf-8", "replace")),
+            "artifacts": len(encoded_list(peek(self.artifacts))),
+            **{name: 0 if each is None else len(peek(each)) for name, each in held.items()},
+        }
 
     def __repr__(self) -> str:
         return f"<Step {self.id} {self.tool} {self.status}>"

@@ -6,7 +6,7 @@ import itertools
 import logging
 import uuid
 from collections import deque
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 from toolseam._steps import Live, Step, step
 
@@ -21,14 +21,16 @@ LOGGER = logging.getLogger("toolseam")
 LOGGER.addHandler(logging.NullHandler())
 _OWN_STEPS = 256
 
+T = TypeVar("T")
 
-class Listeners:
+
+class Listeners(Generic[T]):
     """Who is told at once; one that raises is reported and never felt."""
 
     def __init__(self) -> None:
-        self.told: tuple[Listener, ...] = ()
+        self.told: tuple[Callable[[T], None], ...] = ()
 
-    def add(self, listener: Listener) -> Callable[[], None]:
+    def add(self, listener: Callable[[T], None]) -> Callable[[], None]:
         """Add a listener and return what takes it away again."""
         self.told = (*self.told, listener)
 
@@ -37,7 +39,7 @@ class Listeners:
 
         return remove
 
-    def tell(self, what: Step | Live) -> None:
+    def tell(self, what: T) -> None:
         """Tell everybody, in the order in which they came."""
         for listener in self.told:
             try:
@@ -56,7 +58,7 @@ class RunTrace:
 
     def __init__(
         self,
-        listeners: Listeners,
+        listeners: Listeners[Step | Live],
         *,
         own: bool = False,
         run_id: str | None = None,

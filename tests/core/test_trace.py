@@ -51,7 +51,7 @@ def test_a_listener_that_raises_is_reported_never_felt(
 
 def test_a_listener_may_leave_while_it_is_told() -> None:
     """Whoever was there when telling began is told."""
-    listeners = Listeners()
+    listeners = Listeners[Live]()
     seen: list[str] = []
     removes = [listeners.add(lambda what: removes[1]()), listeners.add(lambda w: seen.append("b"))]
 

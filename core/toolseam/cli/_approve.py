@@ -130,7 +130,7 @@ def _cells(waiting: WaitingRun) -> tuple[str, ...]:
 def _decide(host: Host, options: Namespace) -> int:
     from toolseam._run_control import waiting_run
     from toolseam.cli._consent import asks_here
-    from toolseam.cli._deciding import decisions_on, providers_of, words_of
+    from toolseam.cli._deciding import decisions_on, words_of
     from toolseam.cli._person import person
     from toolseam.runs import RunError
 
@@ -141,7 +141,8 @@ def _decide(host: Host, options: Namespace) -> int:
         waiting = waiting_run(host._state, options.run)  # noqa: SLF001 - the host's own command
         words.refuse_strange(waiting)
         # Made before anybody decides: what cannot go on is not decided.
-        providers = providers_of(host, waiting.id, options.provider)
+        other = options.provider
+        providers = host.providers_of(waiting) if other is None else (host.provider(other),)
         decisions = decisions_on(host, waiting, words, person())
         if decisions is None:
             note("Nothing was decided, and the run waits on.")

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from toolseam import Actor, Decision, Host
-    from toolseam.providers import Provider
     from toolseam.runs import PendingCall, WaitingRun
 
 _DIGITS = 3
@@ -72,30 +71,6 @@ def _object(text: str) -> dict[str, Any] | None:
     except (ValueError, RecursionError):
         return None
     return cast("dict[str, Any]", value) if isinstance(value, dict) else None
-
-
-def providers_of(host: Host, run_id: str, instead: str | None) -> tuple[Provider, ...]:
-    """Return whom the run asked, made again at the same addresses; none if we did not make them.
-
-    Args:
-        host: the host.
-        run_id: a run that waits.
-        instead: somebody else, if the person names him.
-
-    Raises `ProviderError` as `host.provider` does.
-    """
-    from toolseam._run_state import load
-
-    if instead is not None:
-        return (host.provider(instead),)
-    facts = load(host._state.store.look(run_id)).facts  # noqa: SLF001 - the host's own command
-    endpoints: list[dict[str, Any] | None] = facts["endpoints"]
-    if None in endpoints:
-        return ()
-    return tuple(
-        host.provider(name, **cast("dict[str, Any]", endpoint))
-        for name, endpoint in zip(facts["providers"], endpoints, strict=True)
-    )
 
 
 def decisions_on(
