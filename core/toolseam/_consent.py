@@ -16,6 +16,8 @@ from toolseam._text import short
 if TYPE_CHECKING:
     from toolseam._binding import BoundTool
     from toolseam._call import Call
+    from toolseam._context import Actor
+    from toolseam._conversation import Conversation
     from toolseam._result import ToolResult
 
 
@@ -68,6 +70,17 @@ def _said(call: Call, tool: BoundTool) -> tuple[bool, str]:
     if result.failure is not None:
         return True, f"(the preview failed: {result.failure.code.value})"
     return False, result.content
+
+
+def approve(conversation: Conversation, shown: Preview, actor: Actor) -> Approval:
+    """Return a person's approval of what a session's owner asks for, if that person may give it."""
+    state, owner = conversation.state, conversation.actor
+    if state.four_eyes and owner is not None and actor.name == owner.name:
+        raise ToolError("Somebody else has to approve (four_eyes).", ErrorCode.PERMISSION_DENIED)
+    if not state.policy.may_approve(state.registry.get(shown.tool), actor):
+        message = f"{actor.name} may not approve {shown.tool}."
+        raise ToolError(message, ErrorCode.PERMISSION_DENIED)
+    return Approval(shown.digest, actor, shown.run_id, shown.position, shown.round)
 
 
 def consent(call: Call) -> ToolResult | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, cast
 
 from toolseam._call import Place
+from toolseam._consent import approve
 from toolseam._consent import preview as preview_of
 from toolseam._errors import publish
 from toolseam._loop import drive
@@ -309,6 +310,14 @@ class Session:
         Raises `ToolError` where the call would be refused before any approval.
         """
         return preview(self._conversation, name, arguments)
+
+    def approve(self, preview: Preview, *, actor: Actor) -> Approval:
+        """Approve exactly the call of `preview`, which this session made; it is used up by it.
+
+        Raises `ToolError` `permission_denied` if `actor` is a service account or may not make the
+        call himself, or if the operator wants somebody else than the owner (`four_eyes`).
+        """
+        return approve(self._conversation, preview, actor)
 
     def __repr__(self) -> str:
         return f"<Session {self.run_id} {len(self._conversation.trace)} steps>"

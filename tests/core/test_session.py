@@ -4,7 +4,7 @@ from threading import Event
 import pytest
 
 from support.tools import ADA, BOB, Counted, CountedAsync, fine, plugin
-from toolseam import Host, ToolError, WireText, Zone
+from toolseam import Actor, Host, ToolError, WireText, Zone
 
 
 @pytest.fixture
@@ -93,6 +93,35 @@ def test_a_preview_is_made_in_the_session(host: Host) -> None:
     with pytest.raises(ToolError):
         session.preview("read")
     assert session.steps == ()
+
+
+def test_an_approval_is_for_one_call_of_the_session(host: Host) -> None:
+    """Who may make the call approves what the preview shows, once, and in this session only."""
+    session, other = host.session(actor=ADA), host.session(actor=ADA)
+    shown = session.preview("write")
+
+    given = session.approve(shown, actor=BOB)
+    outcomes = [each.call("write", approval=given) for each in (other, session, session)]
+
+    assert [r.metadata.value.get("reason") for r in outcomes] == ["other_run", None, "used"]
+    assert [r.success for r in outcomes] == [False, True, False]
+
+
+@pytest.mark.parametrize(
+    ("four_eyes", "approver"),
+    [(False, Actor("robot", {"admin"}, service=True)), (True, Actor("ada", {"admin"}))],
+    ids=["a service account", "the owner under four_eyes"],
+)
+def test_not_everybody_approves(four_eyes: bool, approver: Actor) -> None:
+    """A machine never does, and the owner does not where the operator wants somebody else."""
+    tool = Counted(fine, name="write", effect="unknown")
+    host = Host(tools=[tool], settings={"approval": {"four_eyes": four_eyes}})
+    session = host.session(actor=ADA)
+
+    with pytest.raises(ToolError) as refused:
+        session.approve(session.preview("write"), actor=approver)
+
+    assert refused.value.code == "permission_denied"
 
 
 def test_a_session_never_shows_what_another_did(host: Host) -> None:
