@@ -1,4 +1,4 @@
-"""Names that a provider takes: the tool's own wherever that is possible (P13)."""
+"""Names that a provider takes, or our own rule: the same name wherever it is possible (P13)."""
 
 from __future__ import annotations
 
@@ -16,15 +16,17 @@ _MOST_DIGITS = 64
 
 @attrs.frozen
 class NameRule:
-    """Which names a provider takes.
+    """Which names a provider takes, or this project.
 
     Args:
         pattern: what the whole of a name matches.
         most: characters.
+        foreign: one character that no name has; an underscore stands for it.
     """
 
     pattern: re.Pattern[str]
     most: int
+    foreign: re.Pattern[str] = re.compile(r"[^A-Za-z0-9_-]")
 
 
 OPENAI_NAMES = NameRule(re.compile(r"[A-Za-z0-9_-]{1,64}"), 64)
@@ -32,7 +34,8 @@ ANTHROPIC_NAMES = NameRule(re.compile(r"[A-Za-z0-9_-]{1,128}"), 128)
 GOOGLE_NAMES = NameRule(re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,63}"), 64)
 MCP_NAMES = NameRule(re.compile(r"[A-Za-z0-9_.-]{1,128}"), 128)
 
-_FOREIGN = re.compile(r"[^A-Za-z0-9_-]")
+TOOL_NAMES = NameRule(re.compile(r"[a-z][a-z0-9_]{0,63}"), 64, re.compile(r"[^a-z0-9_]"))
+"""Names of our own tools, for what is called otherwise elsewhere."""
 
 
 def exposed_name(name: str, rule: NameRule, digits: int = _DIGITS) -> str:
@@ -47,7 +50,8 @@ def exposed_name(name: str, rule: NameRule, digits: int = _DIGITS) -> str:
     import hashlib  # with OpenSSL, and nearly every name fits
 
     digest = hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:digits]
-    stem = _FOREIGN.sub("_", name)
+    # Where capitals are foreign, the small letter says more than an underscore.
+    stem = rule.foreign.sub("_", name.lower() if rule.foreign.fullmatch("A") else name)
     if not rule.pattern.fullmatch(stem[:1]):
         stem = f"_{stem}"
     return f"{stem[: rule.most - len(digest) - 1]}_{digest}"

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from toolseam.guards._secrets import MASK, mask_secrets
     from toolseam.guards._sources import mask_source
     from toolseam.guards._state import UnsafePlace, make_private, state_folder
+    from toolseam.guards._texts import clean, one_line
     from toolseam.guards._trees import read_tree
     from toolseam.guards._urls import WebAddress, canonical_host, read_web_address
 
@@ -34,6 +35,8 @@ _HOME = {
     "is_denied_name": "_denied",
     "WebAddress": "_urls",
     "canonical_host": "_urls",
+    "clean": "_texts",
+    "one_line": "_texts",
     "is_sensitive_name": "_names",
     "mask_assignment": "_assignments",
     "mask_fields": "_fields",
@@ -56,6 +59,7 @@ __all__ = [
     "UnsafePlace",
     "WebAddress",
     "canonical_host",
+    "clean",
     "is_denied_name",
     "is_sensitive_name",
     "make_private",
@@ -63,6 +67,7 @@ __all__ = [
     "mask_fields",
     "mask_secrets",
     "mask_source",
+    "one_line",
     "read_tree",
     "read_web_address",
     "state_folder",

@@ -2,11 +2,13 @@
 
 A provider is given by the hook `toolseam_provider` of a plugin, or by host code. Its one method
 `complete(request)` may be async; `stream(request)` is optional. `Lowering` puts the tools of a
-request in the words of a maker's API, and brings the calls back.
+request in the words of a maker's API, and brings the calls back; `exposed_names` makes names that
+somebody else's rule takes, or ours.
 """
 
 from toolseam._endpoints import Endpoint
 from toolseam._lowering import Dialect, Lowered, Lowering
+from toolseam._lowering._names import TOOL_NAMES, NameRule, exposed_names
 from toolseam._messages import (
     AssistantMessage,
     Delta,
@@ -26,6 +28,7 @@ from toolseam._messages import (
 )
 
 __all__ = [
+    "TOOL_NAMES",
     "AssistantMessage",
     "Delta",
     "Dialect",
@@ -34,6 +37,7 @@ __all__ = [
     "Lowered",
     "Lowering",
     "Message",
+    "NameRule",
     "Provider",
     "ProviderError",
     "ProviderFault",
@@ -45,4 +49,5 @@ __all__ = [
     "ToolMessage",
     "Usage",
     "UserMessage",
+    "exposed_names",
 ]
