@@ -140,6 +140,10 @@ class Facilities:
             Live("progress", conversation.run_id, self._tool.name, done, total, short(text, 200))
         )
 
+    def step_id(self) -> str:
+        """Return the id of the step that this attempt will leave."""
+        return f"{self._call.conversation.run_id}:{self._call.number}"
+
     def cancelled(self) -> bool:
         """Tell whether the call was given up."""
         deadline = self._call.deadline

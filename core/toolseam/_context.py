@@ -66,6 +66,10 @@ class CallFacilities(Protocol):
     def progress(self, done: float, total: float | None, text: str) -> None:
         """Show a live step that is never stored."""
 
+    def step_id(self) -> str:
+        """Return the id of the step that this attempt will leave."""
+        ...
+
     def cancelled(self) -> bool:
         """Tell whether the call was abandoned or cancelled."""
         ...
@@ -107,6 +111,11 @@ class ToolContext:
     settings: Any
     logger: logging.Logger
     _call: CallFacilities = attrs.field(repr=False, alias="call")
+
+    @property
+    def step_id(self) -> str:
+        """The id of the step that this attempt will leave; each attempt has another one."""
+        return self._call.step_id()
 
     def cancelled(self) -> bool:
         """Tell whether nobody waits for this call any more; long work should look now and then."""

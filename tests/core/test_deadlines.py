@@ -585,6 +585,22 @@ def test_the_call_id_is_the_steps_id() -> None:
     assert seen == [host.steps[0].id]
 
 
+def test_a_context_names_the_step_of_its_attempt() -> None:
+    """A call that was approved keeps its call id; each attempt has a step of its own."""
+    seen: list[tuple[str, str]] = []
+
+    def execute(arguments: object, context: Any) -> ToolResult:
+        seen.append((context.step_id, context.call_id))
+        return fine()
+
+    host = Host(tools=[plugin(execute, effect="idempotent_write")])
+    approval = approved(host, "probe")
+    host.call("probe", actor=ADA, approval=approval)
+
+    ((step_id, call_id),) = seen
+    assert step_id == host.steps[0].id != call_id
+
+
 # -- waiting for a turn, and Ctrl-C ------------------------------------------------------------
 
 
