@@ -108,19 +108,27 @@ class Refused(Exception):
 
 def context_of(call: Call, tool: BoundTool) -> ToolContext:
     conversation = call.conversation
-    approval = call.approval if tool.requires_approval else None
-    # The same from the preview to the call that it was approved for.
-    number = call.number if approval is None else approval.position
     return ToolContext(
         tool=tool.spec,
         actor=conversation.actor,
         run_id=conversation.run_id,
-        call_id=f"{conversation.run_id}:{number}",
+        call_id=f"{conversation.run_id}:{_number(call, tool)}",
         deadline=call.deadline,
         settings=conversation.state.settings_of(tool),
         logger=LOGGER.getChild(tool.name),
         call=Facilities(call, tool),
     )
+
+
+def _number(call: Call, tool: BoundTool) -> int | str:
+    """Return what is the same from a call's preview to the attempt that it was approved for."""
+    if not tool.requires_approval:
+        return call.number
+    place = call.for_wire
+    if isinstance(place, Place) and place.round:
+        # A run asks again in each round, and the first call of each one stands at the same place.
+        return f"{place.round}.{place.position}"
+    return call.number if call.approval is None else call.approval.position
 
 
 class Facilities:

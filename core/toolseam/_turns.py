@@ -61,6 +61,7 @@ def pending(
     if not tool.requires_approval:
         shown = decode(cast("bytes", call.arguments))
         return PendingCall(position, asked.id, name, shown, needs_approval=False)
+    call.for_wire = Place(run.round, position)
     seen = preview_of(call, run_id=run.id, position=position, round_number=run.round)
     return _told(asked, seen)
 

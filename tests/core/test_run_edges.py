@@ -93,6 +93,31 @@ def test_a_read_that_is_held_to_be_a_write_keeps_its_approval() -> None:
     assert (shelf.done, statuses(ended)) == (["raised a"], ["ok", "approval_denied"])
 
 
+def test_the_call_id_is_one_calls_alone() -> None:
+    """The idempotency key of a write is that of its preview, and of no write of another round."""
+    seen: list[tuple[str, str]] = []
+
+    def note(word: str) -> Any:
+        def hook(arguments: Any, context: Any) -> ToolResult:
+            seen.append((word, context.call_id.removeprefix(context.run_id)))
+            return ToolResult.text("done")
+
+        return hook
+
+    more = {"parameters": TEXT, "effect": "non_idempotent_write"}
+    shelf = Shelf()
+    shelf.host = Host(
+        tools=[plugin(note("runs"), preview=note("shows"), name="noted", **more)],
+        settings={"enable": ["noted"]},
+    )
+    both = [("noted", {"text": "a"}), ("noted", {"text": "b"})]
+    with shelf.host:
+        shelf.run([both, ("noted", {"text": "c"}), "Done."])
+
+    assert [key for word, key in seen if word == "runs"] == [":1.0", ":1.1", ":2.0"]
+    assert {key for word, key in seen if word == "shows"} == {":1.0", ":1.1", ":2.0"}
+
+
 def test_nobody_is_asked_about_a_call_that_is_made_again_and_again() -> None:
     """A write that people refused twice is answered by the loop the third time."""
     shelf = Shelf()
