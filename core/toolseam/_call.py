@@ -108,11 +108,12 @@ class Refused(Exception):
 
 def context_of(call: Call, tool: BoundTool) -> ToolContext:
     conversation = call.conversation
+    number = _number(call) if tool.requires_approval else call.number
     return ToolContext(
         tool=tool.spec,
         actor=conversation.actor,
         run_id=conversation.run_id,
-        call_id=f"{conversation.run_id}:{_number(call, tool)}",
+        call_id=f"{conversation.run_id}:{number}",
         deadline=call.deadline,
         settings=conversation.state.settings_of(tool),
         logger=LOGGER.getChild(tool.name),
@@ -120,10 +121,8 @@ def context_of(call: Call, tool: BoundTool) -> ToolContext:
     )
 
 
-def _number(call: Call, tool: BoundTool) -> int | str:
+def _number(call: Call) -> int | str:
     """Return what is the same from a call's preview to the attempt that it was approved for."""
-    if not tool.requires_approval:
-        return call.number
     place = call.for_wire
     if isinstance(place, Place) and place.round:
         # A run asks again in each round, and the first call of each one stands at the same place.
