@@ -1,0 +1,192 @@
+"""One message of a client, from bytes: what the SDK may see of it, and a call's raw arguments.
+
+The arguments of a call never pass the SDK. The seam reads them as the client wrote them, so that
+a doubled key, a number that no double holds, half a surrogate pair or a depth of 2,000 is its
+`invalid_arguments` and an answer like any other, and not a request that a parser lost.
+"""
+
+from __future__ import annotations
+
+import re
+from json import JSONDecoder, decoder
+from typing import Any, cast
+
+import attrs
+import orjson
+
+PARSE_ERROR = -32700
+INVALID_REQUEST = -32600
+
+_DEEPEST = 64
+_LONGEST_ID = 256
+_CALL = "tools/call"
+_BLANK = re.compile(r"[ \t\n\r]*")
+_BRACKET = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|[\[\]{}]', re.DOTALL)
+_END = re.compile(r"[,\]}]")
+
+
+@attrs.frozen
+class Message:
+    """A message that the SDK can take.
+
+    `body` is the message without the arguments of a call, `arguments` is their JSON text, or
+    None where it has none.
+    """
+
+    body: dict[str, Any]
+    arguments: bytes | None = None
+
+    def json(self) -> bytes:
+        """Return the message as JSON, without the arguments."""
+        return orjson.dumps(self.body)
+
+    @property
+    def is_request(self) -> bool:
+        """Whether somebody waits for an answer."""
+        return "id" in self.body and "method" in self.body
+
+
+@attrs.frozen
+class Unreadable:
+    """What is no message: the error that answers it."""
+
+    code: int
+    text: str
+    id: int | str | None = None
+
+    def answer(self) -> bytes:
+        """Return the answer, as JSON."""
+        error = {"code": self.code, "message": self.text}
+        return orjson.dumps({"jsonrpc": "2.0", "id": self.id, "error": error})
+
+
+def read(raw: bytes) -> Message | Unreadable:
+    """Read one message; never raises, and its cost is linear in the bytes."""
+    # Each byte that is no UTF-8 stands for itself, so that what is around it can be read.
+    text = raw.decode("utf-8", "surrogateescape")
+    outer = _members(text, 0)
+    if outer is None:
+        return Unreadable(PARSE_ERROR, "This is no JSON object.")
+    id_ = _id(_value(text, outer.get("id")))
+    inner = _members(text, outer["params"].start) if "params" in outer else None
+    span = None
+    if inner is not None and _value(text, outer.get("method")) == _CALL:
+        span = inner.get("arguments")
+    if _TWICE in outer or (inner is not None and _TWICE in inner):
+        return Unreadable(INVALID_REQUEST, "A key of the message stands twice.", id_)
+    rest = text if span is None else f"{text[: span.start]}{{}}{text[span.stop :]}"
+    if rest.count("{") + rest.count("[") > _DEEPEST and _depth(rest) > _DEEPEST:
+        return Unreadable(INVALID_REQUEST, f"The message is deeper than {_DEEPEST}.", id_)
+    try:
+        body = orjson.loads(_bytes(rest))
+    except orjson.JSONDecodeError:
+        return Unreadable(PARSE_ERROR, "The message is not valid JSON in UTF-8.", id_)
+    fault = _fault(body, id_)
+    if fault is not None:
+        return Unreadable(INVALID_REQUEST, fault, id_)
+    return Message(body, None if span is None else _bytes(text[span]))
+
+
+def _bytes(text: str) -> bytes:
+    return text.encode("utf-8", "surrogateescape")
+
+
+def _fault(body: dict[str, Any], id_: int | str | None) -> str | None:
+    if body.get("jsonrpc") != "2.0":
+        return 'A message says "jsonrpc": "2.0".'
+    if "id" in body and id_ is None:
+        return "An id is a text of at most 256 characters, or an integer."
+    if not isinstance(body.get("method", ""), str):
+        return "A method is a text."
+    if not isinstance(body.get("params", {}), dict):
+        return "Params are an object."
+    if "method" not in body and not {"result", "error"} & body.keys():
+        return "A message has a method, a result or an error."
+    return None
+
+
+_TWICE = "\0twice"
+_scan = cast("Any", JSONDecoder()).scan_once
+_scan_text = cast("Any", decoder).scanstring
+
+
+def _members(text: str, start: int) -> dict[str, slice] | None:
+    """Find where the values of an object's members stand; None where no object begins.
+
+    `_TWICE` is among the keys where one is doubled. What is broken further on is for the parser.
+    """
+    at = _after_blank(text, start)
+    if not text.startswith("{", at):
+        return None
+    found: dict[str, slice] = {}
+    at = _after_blank(text, at + 1)
+    while text.startswith('"', at):
+        try:
+            key, at = _scan_text(text, at + 1)
+        except ValueError:
+            break
+        at = _after_blank(text, at)
+        if not text.startswith(":", at):
+            break
+        begin = _after_blank(text, at + 1)
+        at = _end_of_value(text, begin)
+        if key in found:
+            found[_TWICE] = slice(0, 0)
+        found[key] = slice(begin, at)
+        at = _after_blank(text, at)
+        if not text.startswith(",", at):
+            break
+        at = _after_blank(text, at + 1)
+    return found
+
+
+def _after_blank(text: str, at: int) -> int:
+    return cast("re.Match[str]", _BLANK.match(text, at)).end()
+
+
+def _end_of_value(text: str, at: int) -> int:
+    """Return where a value ends, whether or not it is one that a parser takes."""
+    try:
+        return cast("int", _scan(text, at)[1])
+    except (StopIteration, ValueError, RecursionError):
+        pass
+    depth = 0
+    for token in _BRACKET.finditer(text, at):
+        sign = token.group()
+        depth += (sign in _OPENING) - (sign in _CLOSING)
+        if depth <= 0 and sign in _CLOSING:
+            # The bracket of the object around it, or its own.
+            return token.end() if depth == 0 else token.start()
+        if depth == 0:
+            break
+    found = _END.search(text, at)
+    return len(text) if found is None else found.start()
+
+
+def _value(text: str, span: slice | None) -> object:
+    if span is None:
+        return None
+    try:
+        return orjson.loads(_bytes(text[span]))
+    except orjson.JSONDecodeError:
+        return None
+
+
+def _id(found: object) -> int | str | None:
+    """Return the id, if it is one that an answer can bear."""
+    if isinstance(found, str):
+        return found if len(found) <= _LONGEST_ID else None
+    return found if type(found) is int else None
+
+
+def _depth(text: str) -> int:
+    deepest = depth = 0
+    for token in _BRACKET.finditer(text):
+        sign = token.group()
+        depth += (sign in _OPENING) - (sign in _CLOSING)
+        deepest = max(deepest, depth)
+    return deepest
+
+
+_OPENING = frozenset("{[")
+_CLOSING = frozenset("}]")

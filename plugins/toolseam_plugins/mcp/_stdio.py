@@ -1,0 +1,251 @@
+"""MCP over standard input and output: our own transport below the SDK's session.
+
+The descriptors 0 and 1 are moved away before any plugin is imported, so that a tool that prints,
+reads or starts a child touches neither question nor answer. Every request gets at most one answer,
+and one that no parser takes gets an error: the SDK's own transport drops those, and its client
+waits for ever.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import signal
+import threading
+from collections import Counter
+from queue import SimpleQueue
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from toolseam_plugins.mcp._envelope import INVALID_REQUEST, Unreadable, read
+from toolseam_plugins.mcp._server_peer import LOGGER, Caller, Key
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, Iterator
+
+    from toolseam_plugins.mcp._envelope import Message
+    from toolseam_plugins.mcp._sdk import Sdk
+
+KEY = Key(None, "stdio")
+"""The one conversation of this transport."""
+
+LONGEST = 1_100_000
+"""Bytes of a line: the most that arguments may have, and room for what is around them."""
+
+_LINES = 64
+_UNREAD = 8_000_000
+_GRACE_S = 2.0
+_FLUSH_S = 5.0
+_INTERNAL_ERROR = -32603
+
+
+class Wires(NamedTuple):
+    """The descriptors on which the client speaks and listens."""
+
+    incoming: int
+    outgoing: int
+
+
+def claim_stdio() -> Wires:
+    """Move standard input and output away; what is left is an empty one, and standard error.
+
+    To be called before anything is imported that is not our own.
+    """
+    wires = Wires(os.dup(0), os.dup(1))
+    null = os.open(os.devnull, os.O_RDWR)
+    try:
+        os.dup2(null, 0)
+        try:
+            os.dup2(2, 1)
+        except OSError:  # started without a standard error
+            os.dup2(null, 1)
+    finally:
+        os.close(null)
+    return wires
+
+
+async def serve(sdk: Sdk, server: Any, wires: Wires) -> None:  # noqa: ANN401
+    """Serve the one client until it ends its side, or SIGTERM comes."""
+    task = asyncio.current_task()
+    loop = asyncio.get_running_loop()
+    if task is not None and threading.current_thread() is threading.main_thread():
+        with contextlib.suppress(NotImplementedError):  # an event loop of Windows has no signals
+            loop.add_signal_handler(signal.SIGTERM, task.cancel)
+    sink = _Sink(wires.outgoing)
+    try:
+        await _Wire(sdk, wires, sink).run(server)
+    except asyncio.CancelledError:
+        LOGGER.info("stopped by a signal")
+    finally:
+        await sink.close()
+
+
+class _Wire:
+    """Lines in and lines out, and the ids between them that wait for an answer."""
+
+    def __init__(self, sdk: Sdk, wires: Wires, sink: _Sink) -> None:
+        self._sdk = sdk
+        self._wires = wires
+        self._sink = sink
+        self._waiting: Counter[int | str] = Counter()
+        self._settled = asyncio.Event()
+
+    async def run(self, server: Any) -> None:  # noqa: ANN401
+        import anyio
+
+        into, incoming = anyio.create_memory_object_stream[Any](0)
+        outgoing, out = anyio.create_memory_object_stream[Any](0)
+        async with anyio.create_task_group() as group:
+            group.start_soon(self._read, into)
+            group.start_soon(self._write, out)
+            await self._sdk.run(server, incoming, outgoing)
+            group.cancel_scope.cancel()
+
+    async def _read(self, into: Any) -> None:  # noqa: ANN401
+        async with into:
+            async for line in _Source(self._wires.incoming).lines():
+                await self._take(line, into)
+            await self._wait_for_answers()
+
+    async def _take(self, line: bytes | None, into: Any) -> None:  # noqa: ANN401
+        if line is None:
+            too_long = Unreadable(INVALID_REQUEST, f"A line has more than {LONGEST:,} bytes.")
+            await self._sink.put(too_long.answer())
+            return
+        found = read(line)
+        if isinstance(found, Unreadable):
+            await self._sink.put(found.answer())
+            return
+        try:
+            message = self._sdk.message(found.body, Caller(KEY, found.arguments))
+        except ValueError:
+            unknown = Unreadable(INVALID_REQUEST, "This is no message.", found.body.get("id"))
+            await self._sink.put(unknown.answer())
+            return
+        self._note(found)
+        await into.send(message)
+
+    def _note(self, message: Message) -> None:
+        if message.is_request:
+            self._waiting[message.body["id"]] += 1
+        elif message.body.get("method") == "notifications/cancelled":
+            # The protocol wants no answer to what was cancelled; one on its way is dropped.
+            given_up = message.body.get("params", {}).get("requestId")
+            if isinstance(given_up, int | str):
+                self._settle(given_up)
+
+    def _settle(self, id_: int | str) -> bool:
+        """Strike an id off those that wait; tell whether it was one."""
+        if self._waiting[id_] <= 0:
+            del self._waiting[id_]
+            return False
+        self._waiting[id_] -= 1
+        if not self._waiting[id_]:
+            del self._waiting[id_]
+        self._settled.set()
+        return True
+
+    async def _wait_for_answers(self) -> None:
+        """Let what is under way be answered before the end of the questions ends the session."""
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(_GRACE_S):
+                while self._waiting:
+                    self._settled.clear()
+                    await self._settled.wait()
+
+    async def _write(self, out: Any) -> None:  # noqa: ANN401
+        async for message in out:
+            try:
+                data, answers = self._sdk.encoded(message)
+            except Exception as error:  # noqa: BLE001 - the client waits for an answer, whatever it is
+                LOGGER.warning("an answer could not be written: %s", type(error).__name__)
+                answers = getattr(getattr(message.message, "root", message.message), "id", None)
+                data = Unreadable(_INTERNAL_ERROR, "The answer was no text.", answers).answer()
+            if answers is None or self._settle(answers):
+                await self._sink.put(data)
+
+
+class _Source:
+    """The lines of a descriptor, read in a thread; None stands for one that is too long."""
+
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor = descriptor
+        self._loop = asyncio.get_running_loop()
+        self._lines: asyncio.Queue[tuple[bytes | None] | None] = asyncio.Queue()
+        # A client that asks faster than it is answered waits in its own pipe.
+        self._room = threading.Semaphore(_LINES)
+
+    async def lines(self) -> AsyncGenerator[bytes | None, None]:
+        """Give the lines, with room for the reader as they are taken."""
+        threading.Thread(target=self._read, name="toolseam-stdin", daemon=True).start()
+        while (held := await self._lines.get()) is not None:
+            self._room.release()
+            yield held[0]
+
+    def _read(self) -> None:
+        with contextlib.suppress(OSError, RuntimeError):  # closed under us; the loop has ended
+            for line in lines(self._descriptor):
+                self._room.acquire()
+                self._loop.call_soon_threadsafe(self._lines.put_nowait, (line,))
+        with contextlib.suppress(RuntimeError):
+            self._loop.call_soon_threadsafe(self._lines.put_nowait, None)
+
+
+def lines(descriptor: int) -> Iterator[bytes | None]:
+    """Give the lines that are not blank; None stands for one that is too long."""
+    with open(descriptor, "rb", closefd=False) as source:
+        while line := source.readline(LONGEST + 1):
+            if len(line) > LONGEST and not line.endswith(b"\n"):
+                while (rest := source.readline(LONGEST)) and not rest.endswith(b"\n"):
+                    pass
+                yield None
+            elif not line.isspace():
+                yield line
+
+
+class _Sink:
+    """Writes lines in a thread: a client that does not read holds up nobody but itself."""
+
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor = descriptor
+        self._loop = asyncio.get_running_loop()
+        self._queue: SimpleQueue[bytes | None] = SimpleQueue()
+        self._unread = 0
+        self._lock = threading.Lock()
+        self._room = asyncio.Event()
+        self._thread = threading.Thread(target=self._write, name="toolseam-stdout", daemon=True)
+        self._thread.start()
+
+    async def put(self, data: bytes) -> None:
+        """Write one line; waits while too much is unread."""
+        with self._lock:
+            self._unread += len(data)
+        self._queue.put(data)
+        while self._unread > _UNREAD:
+            self._room.clear()
+            await self._room.wait()
+
+    async def close(self) -> None:
+        """Write what is left, for at most five seconds."""
+        self._queue.put(None)
+        await asyncio.to_thread(self._thread.join, _FLUSH_S)
+
+    def _write(self) -> None:
+        gone = False
+        while (data := self._queue.get()) is not None:
+            if not gone:
+                try:
+                    _write_all(self._descriptor, data + b"\n")
+                except OSError:
+                    gone = True  # what is asked by a client that went away is answered to nobody
+            with self._lock:
+                was, self._unread = self._unread, self._unread - len(data)
+            if was > _UNREAD:
+                with contextlib.suppress(RuntimeError):
+                    self._loop.call_soon_threadsafe(self._room.set)
+
+
+def _write_all(descriptor: int, data: bytes) -> None:
+    left = memoryview(data)
+    while left:
+        left = left[os.write(descriptor, left) :]
