@@ -1,0 +1,279 @@
+"""A server that is reached by streamable HTTP.
+
+httpcore2, the transport below httpx2, has no redirects, cookies, proxies or variables of the
+environment to be turned off, and connects to the addresses that were judged.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import re
+from typing import TYPE_CHECKING, Any
+
+import httpcore2
+
+from toolseam import ToolError
+from toolseam.guards import AllowedHost, EgressGuard, read_web_address
+from toolseam_plugins.mcp._client_talk import MESSAGE_BYTES, Lost
+
+if TYPE_CHECKING:
+    import ssl
+    from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable
+
+    from toolseam.guards import EgressTarget, WebAddress
+    from toolseam_plugins.mcp._client_talk import Talk
+
+_STREAM_BYTES = 4 * MESSAGE_BYTES
+_CONNECT_S = 10.0
+_ADDRESSES = 4
+_OK, _REDIRECT, _REFUSED, _NOT_FOUND, _SERVER = 200, 300, 400, 404, 500
+_JSON = "application/json"
+_NOT_ALLOWED = frozenset({401, 403})
+_SESSION = re.compile(r"[\x21-\x7e]{1,256}")
+_TOKEN = re.compile(r"[\x21-\x7e]{1,8000}")
+_UNREACHED = (httpcore2.ConnectError, httpcore2.ConnectTimeout)
+_BROKEN = (httpcore2.NetworkError, httpcore2.ProtocolError, httpcore2.TimeoutException)
+_HERE = frozenset({"127.0.0.1", "::1", "localhost"})
+
+
+class Web:
+    """One server by its URL; it keeps the session that the server gave out."""
+
+    def __init__(self, guard: EgressGuard, url: str, token: str | None, trust: str | None) -> None:
+        address = read_web_address(url)
+        self.version = ""
+        self._url = url
+        self._address = address
+        self._guard = guard
+        self._token = token
+        self._trust = trust
+        self._session: str | None = None
+        self._pool: httpcore2.AsyncConnectionPool | None = None
+        self._talk: Talk | None = None
+
+    @classmethod
+    def to(cls, url: str, *, token_env: str | None, private: bool, authorities: str | None) -> Web:
+        """Prepare for a URL of the operator; nothing is sent yet.
+
+        Raises `Lost` where it may not be reached like this.
+        """
+        try:
+            address = read_web_address(url)
+        except ToolError:
+            raise Lost("not_configured", "`url` is no http or https address", sent=False) from None
+        here = address.host in _HERE
+        token = None if token_env is None else os.environ.get(token_env, "")
+        if token is not None and not _TOKEN.fullmatch(token):
+            text = f"the variable {token_env} is not set, or no token"
+            raise Lost("not_configured", text, sent=False)
+        if token is not None and address.scheme != "https" and not here:
+            text = "a token goes to other machines by https alone"
+            raise Lost("not_configured", text, sent=False)
+        allowed = AllowedHost(private=private or here, ports=(address.port,))
+        return cls(EgressGuard({address.host: allowed}), url, token, authorities)
+
+    def begin(self, talk: Talk) -> None:
+        """Say who takes what comes back."""
+        self._talk = talk
+
+    async def send(self, message: bytes, answered: Callable[[], bool] | None = None) -> None:
+        """Post one message, and read what comes back until it is answered."""
+        pool = await self._opened()
+        place = _place(self._address)
+        headers = [*self._headers(), ("Content-Type", "application/json")]
+        try:
+            async with pool.stream("POST", place, headers=headers, content=message) as response:
+                await self._take(response, answered)
+        except _UNREACHED:
+            text = "no connection to the server could be made"
+            raise Lost("unreachable", text, sent=False) from None
+        except _BROKEN:
+            raise Lost("connection_lost", "the connection ended before the answer") from None
+
+    async def close(self) -> None:
+        """Give the session back, and close the connections."""
+        if self._pool is None:
+            return
+        if self._session is not None:
+            with contextlib.suppress(Lost, TimeoutError, *_UNREACHED, *_BROKEN):
+                await self._give_back(self._pool)
+        await self._pool.aclose()
+
+    async def _give_back(self, pool: httpcore2.AsyncConnectionPool) -> None:
+        async with asyncio.timeout(1):
+            async with pool.stream("DELETE", _place(self._address), headers=self._headers()):
+                pass
+
+    def _headers(self) -> list[tuple[str, str]]:
+        headers = [
+            ("Host", self._address.origin.partition("://")[2]),
+            ("User-Agent", "toolseam"),
+            ("Accept", "application/json, text/event-stream"),
+            ("Accept-Encoding", "identity"),
+        ]
+        if self.version:
+            headers.append(("MCP-Protocol-Version", self.version))
+        if self._session is not None:
+            headers.append(("Mcp-Session-Id", self._session))
+        if self._token is not None:
+            headers.append(("Authorization", f"Bearer {self._token}"))
+        return headers
+
+    async def _opened(self) -> httpcore2.AsyncConnectionPool:
+        """Make the pool when it is first needed: each of its connections is judged again."""
+        if self._pool is None:
+            secure = self._address.scheme == "https"
+            context = await asyncio.to_thread(_trusting, self._trust) if secure else None
+            self._pool = httpcore2.AsyncConnectionPool(
+                context, max_connections=20, network_backend=Network(self._judge)
+            )
+        return self._pool
+
+    async def _judge(self) -> EgressTarget:
+        try:
+            return await asyncio.to_thread(self._guard.judge, self._url, _CONNECT_S)
+        except ToolError as error:
+            reason = "unresolved" if error.retriable else "not_allowed"
+            text = f"the server's address was refused: {error.message}"
+            raise Lost(reason, text, sent=False) from None
+
+    async def _take(
+        self, response: httpcore2.Response, answered: Callable[[], bool] | None
+    ) -> None:
+        """Read an answer as far as it is wanted; a session that it names is kept."""
+        talk, headers = self._talk, _named(response.headers)
+        assert talk is not None  # noqa: S101 - `begin` came before
+        kind = headers.get("content-type", "").partition(";")[0].strip().lower()
+        if headers.get("content-encoding", "identity").strip().lower() != "identity":
+            raise Lost("protocol", "the answer is encoded, and that was not asked for")
+        if _OK <= response.status < _REDIRECT:
+            session = headers.get("mcp-session-id", "")
+            self._session = session if _SESSION.fullmatch(session) else self._session
+        elif response.status < _REFUSED or kind != _JSON:
+            raise self._refusal(response.status, talk)
+        if answered is None:
+            return
+        if kind == "text/event-stream":
+            await _until(answered, response, talk)
+        elif kind == _JSON:
+            talk.receive(await _whole(response.aiter_stream()))
+        if answered():
+            return
+        if response.status >= _REFUSED:
+            raise self._refusal(response.status, talk)
+        raise Lost("protocol", "the server's answer holds no answer to this request")
+
+    def _refusal(self, status: int, talk: Talk) -> Lost:
+        """Say what a status means; what the server did not take has done nothing."""
+        if status < _REFUSED:
+            text = f"the server redirects ({status}), which is not followed"
+            return Lost("redirect", text, sent=False)
+        if status in _NOT_ALLOWED:
+            text = f"the server does not take the token, or wants one ({status})"
+            return Lost("unauthorized", text, sent=False)
+        if status == _NOT_FOUND and self._session is not None:
+            lost = Lost("connection_lost", "the server has forgotten the session", sent=False)
+            talk.end(lost)  # the next call begins another
+            return lost
+        return Lost("http_status", f"the server answered {status}", sent=status >= _SERVER)
+
+
+def _named(headers: Iterable[tuple[bytes, bytes]]) -> dict[str, str]:
+    return {n.decode("latin-1").lower(): v.decode("latin-1") for n, v in headers}
+
+
+def _place(address: WebAddress) -> httpcore2.URL:
+    return httpcore2.URL(
+        scheme=address.scheme.encode(),
+        host=address.host.encode(),
+        port=address.port,
+        target=address.path.encode(),
+    )
+
+
+async def _until(answered: Callable[[], bool], response: httpcore2.Response, talk: Talk) -> None:
+    async for event in events(response.aiter_stream()):
+        talk.receive(event)
+        if answered():
+            return
+
+
+async def _whole(stream: AsyncIterable[bytes]) -> bytes:
+    body = bytearray()
+    async for chunk in stream:
+        body += chunk
+        if len(body) > MESSAGE_BYTES:
+            raise _too_large()
+    return bytes(body)
+
+
+async def events(stream: AsyncIterable[bytes]) -> AsyncIterator[bytes]:
+    """Give the data of each server-sent event; raises `Lost` for one that is too large."""
+    data: list[bytes] = []
+    rest, size, total = b"", 0, 0
+    async for chunk in stream:
+        total += len(chunk)
+        *lines, rest = (rest + chunk).replace(b"\r\n", b"\n").split(b"\n")
+        if len(rest) > MESSAGE_BYTES or total > _STREAM_BYTES:
+            raise _too_large()
+        for line in lines:
+            if line.startswith(b"data:"):
+                data.append(line[5:].removeprefix(b" "))
+                size += len(line)
+            elif not line and data:
+                yield b"\n".join(data)
+                data, size = [], 0
+            if size > MESSAGE_BYTES:
+                raise _too_large()
+
+
+def _too_large() -> Lost:
+    return Lost("too_large", f"an answer has more than {MESSAGE_BYTES:,} bytes")
+
+
+def _trusting(authorities: str | None) -> ssl.SSLContext:
+    """Trust what the system trusts, whatever the environment says, and the authorities named."""
+    import httpx2  # knows where each system keeps them; a tenth of a second
+
+    context = httpx2.create_ssl_context(trust_env=False)
+    if authorities is not None:
+        try:
+            context.load_verify_locations(authorities)
+        except OSError:
+            text = "the file of `authorities` cannot be read"
+            raise Lost("not_configured", text, sent=False) from None
+    return context
+
+
+class Network(httpcore2.AsyncNetworkBackend):
+    """Connects to judged addresses only, whatever host it is asked for."""
+
+    def __init__(self, judge: Callable[[], Any]) -> None:
+        self._judge = judge
+        backend: Any = httpcore2.AnyIOBackend()
+        self._backend: httpcore2.AsyncNetworkBackend = backend
+
+    async def connect_tcp(
+        self,
+        host: str,  # noqa: ARG002 - the name; the addresses are judged
+        port: int,
+        timeout: float | None = None,  # noqa: ARG002 - each address has its share
+        local_address: str | None = None,  # noqa: ARG002
+        socket_options: Iterable[Any] | None = None,  # noqa: ARG002
+    ) -> httpcore2.AsyncNetworkStream:
+        """Connect to the first address that takes it, each with its share of the time."""
+        target: EgressTarget = await self._judge()
+        addresses = target.addresses[:_ADDRESSES]
+        failed: Exception = httpcore2.ConnectTimeout()
+        for address in addresses:
+            try:
+                return await self._backend.connect_tcp(address, port, _CONNECT_S / len(addresses))
+            except (httpcore2.ConnectError, httpcore2.ConnectTimeout) as error:
+                failed = error
+        raise failed
+
+    async def sleep(self, seconds: float) -> None:
+        """Wait, as the pool does between tries."""
+        await asyncio.sleep(seconds)
