@@ -18,8 +18,7 @@ import os
 import sys
 import time
 
-LOG = {log!r}
-TOOLS = {tools!r}
+LOG, TOOLS = json.loads(sys.argv[1])
 listings = 0
 
 
@@ -29,31 +28,32 @@ def send(message):
 
 
 def reply(number, result):
-    send({{"jsonrpc": "2.0", "id": number, "result": result}})
+    send({"jsonrpc": "2.0", "id": number, "result": result})
 
 
 def fault(number, code, text, data=None):
-    send({{"jsonrpc": "2.0", "id": number, "error": {{"code": code, "message": text, "data": data}}}})
+    error = {"code": code, "message": text, "data": data}
+    send({"jsonrpc": "2.0", "id": number, "error": error})
 
 
 def text(number, words, **more):
-    reply(number, {{"content": [{{"type": "text", "text": words}}], **more}})
+    reply(number, {"content": [{"type": "text", "text": words}], **more})
 
 
 def initialize(number, params):
-    reply(number, {{
+    reply(number, {
         "protocolVersion": params["protocolVersion"],
-        "capabilities": {{"tools": {{}}}},
-        "serverInfo": {{"name": "stub", "version": "1"}},
-    }})
+        "capabilities": {"tools": {}},
+        "serverInfo": {"name": "stub", "version": "1"},
+    })
 
 
 def tools_list(number, params):
-    reply(number, {{"tools": TOOLS}})
+    reply(number, {"tools": TOOLS})
 
 
 def tools_call(number, name, arguments, params):
-    text(number, f"{{name}}: {{json.dumps(arguments)}}")
+    text(number, f"{name}: {json.dumps(arguments)}")
 
 
 def other(message):
@@ -97,7 +97,8 @@ class Stub:
     @property
     def said(self) -> dict[str, Any]:
         """The keys of `[mounts.<name>]` that start it."""
-        return {"command": sys.executable, "args": [str(self.folder / "server.py")]}
+        given = json.dumps([str(self.folder / "received.jsonl"), list(self.tools)])
+        return {"command": sys.executable, "args": [str(self.folder / "server.py"), given]}
 
     @property
     def received(self) -> list[dict[str, Any]]:
@@ -114,8 +115,7 @@ def stub(folder: Path, code: str = "", tools: Sequence[Any] | None = None) -> St
     """Write a server that lists `tools`; `code` may define `tools_list`, `tools_call` and so on."""
     folder.mkdir(exist_ok=True)
     offered = [tool()] if tools is None else tools
-    head = HEAD.format(log=str(folder / "received.jsonl"), tools=list(offered))
-    (folder / "server.py").write_text(head + code + TAIL)
+    (folder / "server.py").write_text(HEAD + code + TAIL)
     return Stub(folder, offered)
 
 
