@@ -87,7 +87,10 @@ def consent(call: Call) -> ToolResult | None:
     """Return a refusal unless the approval is for exactly this call; use it up."""
     tool, approval = cast("BoundTool", call.tool), call.approval
     if type(approval) is not Approval:
-        message = f"{tool.name} needs a person's approval, and none was given."
+        message = (
+            f"{tool.name} needs a person's approval, and none was given; a person can make this"
+            f" call on a terminal, with `toolseam run {tool.name}`."
+        )
         return refusal(ErrorCode.APPROVAL_DENIED, message)
     conversation = call.conversation
     if approval.run_id.partition(":")[0] != conversation.run_id:

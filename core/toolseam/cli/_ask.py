@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
 _LONGEST = 1_000_000
 _BYTES_A_CHARACTER = 4
-_GROUP = "group:"
 _NO_STORE = "no_run_store"
 
 
@@ -144,7 +143,7 @@ def _asking(host: Host, options: Namespace) -> _Asking:
     """Find provider, actor and tools; raises `UsageError`, and `ProviderError` as the host does."""
     from toolseam._policy import Receiver
     from toolseam._run_control import farthest
-    from toolseam.cli._offers import withheld
+    from toolseam.cli._offers import wanted, withheld
     from toolseam.cli._person import person
 
     said = host.settings.operator.ask
@@ -153,10 +152,10 @@ def _asking(host: Host, options: Namespace) -> _Asking:
         raise UsageError("name who is asked: --provider openai:MODEL, or ask.provider in settings")
     provider = host.provider(name, base_url=options.base_url, zone=options.zone)
     actor = person(said.actor, said.roles)
-    wanted = _wanted(host, options.tools)
-    kept = wanted if _keeps_runs(host) else _without_writes(host, wanted)
+    names = wanted(host, options.tools)
+    kept = names if _keeps_runs(host) else _without_writes(host, names)
     session = host.session(actor=actor, tools=kept, zone=_zone(host, name, options.zone))
-    allowed = None if wanted is None else frozenset(wanted)
+    allowed = None if names is None else frozenset(names)
     zone = farthest(session.zone, (provider,))
     key = f"providers.{_head(name)}.zone"
     missing = [*withheld(host, Receiver(actor, zone, allowed), key)]
@@ -178,22 +177,6 @@ def _head(name: str) -> str:
     return name.partition(":")[0]
 
 
-def _wanted(host: Host, words: str | None) -> tuple[str, ...] | None:
-    """Read `--tools`; a name that none answers to is a mistake, not a narrower offer."""
-    if words is None:
-        return None
-    from toolseam._selection import near_miss
-
-    names = tuple(word.strip() for word in words.split(",") if word.strip())
-    tools = host.tools()
-    known = {tool.name for tool in tools} | {_GROUP + tool.spec.group for tool in tools}
-    for name in names:
-        if name not in known:
-            message = f"--tools {name}: no tool or group is called that{near_miss(name, known)}"
-            raise UsageError(message)
-    return names
-
-
 def _keeps_runs(host: Host) -> bool:
     """Tell whether a run that waits outlives this process."""
     from toolseam._run_store import MemoryStore
@@ -203,11 +186,13 @@ def _keeps_runs(host: Host) -> bool:
 
 def _without_writes(host: Host, wanted: tuple[str, ...] | None) -> tuple[str, ...]:
     """Leave out what could only wait for a decision that can never be given."""
+    from toolseam.cli._offers import GROUP
+
     return tuple(
         tool.name
         for tool in host.tools()
         if not tool.requires_approval
-        and (wanted is None or not {tool.name, _GROUP + tool.spec.group}.isdisjoint(wanted))
+        and (wanted is None or not {tool.name, GROUP + tool.spec.group}.isdisjoint(wanted))
     )
 
 

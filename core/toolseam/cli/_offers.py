@@ -14,7 +14,27 @@ if TYPE_CHECKING:
     from toolseam import Host
     from toolseam._policy import Receiver
 
+GROUP = "group:"
+"""What stands before a group's name among tools."""
+
 _NAMED = 3
+
+
+def wanted(host: Host, words: str | None) -> tuple[str, ...] | None:
+    """Read `--tools`; a name that none answers to is a mistake, not a narrower offer."""
+    if words is None:
+        return None
+    from toolseam._selection import near_miss
+    from toolseam.cli._words import UsageError
+
+    names = tuple(word.strip() for word in words.split(",") if word.strip())
+    tools = host.tools()
+    known = {tool.name for tool in tools} | {GROUP + tool.spec.group for tool in tools}
+    for name in names:
+        if name not in known:
+            message = f"--tools {name}: no tool or group is called that{near_miss(name, known)}"
+            raise UsageError(message)
+    return names
 
 
 @attrs.frozen
