@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import contextvars
+import os
 import threading
+import weakref
 from collections import deque
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from toolseam._errors import ToolseamError
@@ -68,16 +71,23 @@ class Job:
 
 
 class Workers:
-    """At most `threads` at work and `waiting` in the queue; an overrunning call counts as busy."""
+    """At most `threads` at work and `waiting` in the queue; an overrunning call counts as busy.
+
+    The child of a fork has no thread and no work in it.
+    """
 
     def __init__(self, threads: int, waiting: int) -> None:
         self._threads = threads
         self._most = threads + waiting
+        self._closed = False
+        self.begin()
+
+    def begin(self) -> None:
+        """Be without a thread and without work."""
         self._turn = threading.Condition()
         self._queue: deque[Job] = deque()
         self._alive = 0
         self._open = 0
-        self._closed = False
 
     def submit(self, run: Callable[[], Any]) -> Job:
         """Hand over work with the caller's context variables; raises `Busy` if there is no room."""
@@ -95,6 +105,8 @@ class Workers:
         return job
 
     def _start(self) -> None:
+        _watch_forks()
+        _STARTED.add(self)
         try:
             threading.Thread(target=self._work, name="toolseam-worker", daemon=True).start()
         except RuntimeError:  # the machine gives no further thread: those at work go on
@@ -124,3 +136,17 @@ class Workers:
             with self._turn:
                 self._open -= 1
             del job
+
+
+_STARTED: weakref.WeakSet[Workers] = weakref.WeakSet()
+"""Those whose threads a fork leaves behind; what is told of forks is told of them for ever."""
+
+
+@cache
+def _watch_forks() -> None:
+    def begin_again() -> None:
+        for workers in _STARTED:
+            workers.begin()
+
+    if hasattr(os, "register_at_fork"):
+        os.register_at_fork(after_in_child=begin_again)

@@ -1,3 +1,5 @@
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -162,3 +164,30 @@ def test_without_a_further_thread_those_at_work_go_on(
     assert first.wait(5)
     assert second.wait(5)
     assert second.value == "done"
+
+
+FORKS = """
+import os
+import threading
+from toolseam._workers import Workers
+
+workers, gate = Workers(1, 2), threading.Event()
+before = [workers.submit(gate.wait) for _ in range(3)]
+child = os.fork()
+if child:
+    gate.set()
+    assert all(job.wait(10) for job in before)
+    assert os.waitpid(child, 0)[1] == 0
+else:
+    job = workers.submit(lambda: 7)
+    assert job.wait(10) and job.value == 7
+"""
+
+
+def test_the_child_of_a_fork_has_workers_of_its_own() -> None:
+    """Neither waits for the other: threads do not come along, nor does the work they had."""
+    command = [sys.executable, "-W", "ignore::DeprecationWarning", "-c", FORKS]
+
+    done = subprocess.run(command, capture_output=True, check=False, timeout=60)
+
+    assert (done.returncode, done.stderr) == (0, b"")

@@ -14,14 +14,19 @@ from toolseam import hookimpl
 if TYPE_CHECKING:  # nobody resolves the annotations of a host plugin
     from toolseam import Host  # noqa: TC004
     from toolseam_plugins.audit._database import AuditError
-    from toolseam_plugins.audit._reading import Audit, look
+    from toolseam_plugins.audit._reading import NEWEST, Audit, look
     from toolseam_plugins.audit._store import AuditStore  # noqa: TC004
 
-_HOME = {"Audit": "_reading", "AuditError": "_database", "look": "_reading"}
+_HOME = {
+    "Audit": "_reading",
+    "AuditError": "_database",
+    "NEWEST": "_reading",
+    "look": "_reading",
+}
 
 toolseam_api = "1"
 
-__all__ = ["Audit", "AuditError", "look", "toolseam_run_store"]
+__all__ = ["NEWEST", "Audit", "AuditError", "look", "toolseam_run_store"]
 
 
 @hookimpl

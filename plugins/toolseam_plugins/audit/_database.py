@@ -73,6 +73,10 @@ class Database(Protocol):
         """Leave nothing of what was deleted in a file."""
         ...
 
+    def rest(self) -> None:
+        """Have no file open until somebody asks again; the writer's name lives on."""
+        ...
+
     def abandon(self) -> None:
         """Let go of it in the child of a fork."""
         ...

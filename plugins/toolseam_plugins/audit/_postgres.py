@@ -138,6 +138,9 @@ class PostgresDatabase:
     def compact(self) -> None:
         """The server's own matter."""
 
+    def rest(self) -> None:
+        """It has none."""
+
     def abandon(self) -> None:
         """The driver knows whose connection it is."""
 

@@ -19,6 +19,10 @@ if TYPE_CHECKING:
 
     from toolseam._settings import Settings
 
+Place = tuple[float, str]
+"""Where a run stands among all: when it began, in seconds of the epoch, and its id."""
+
+NEWEST: Place = (float("inf"), "")
 _PAGE = 200
 _MOMENTS = ("began", "ended", "at")
 _RUN = (
@@ -46,16 +50,29 @@ class Audit:
             limit: at most so many; None is all.
             status: only these; empty is any.
         """
-        before: tuple[float, str] = (float("inf"), "")
+        before = NEWEST
         left = limit
         while left is None or left > 0:
             count = _PAGE if left is None else min(left, _PAGE)
-            rows = self._database.rows(sql.RUNS, *before, status, status, count)
-            yield from map(_run, rows)
-            if len(rows) < count:
+            page = self.page(before, count, status)
+            yield from (run for _, run in page)
+            if len(page) < count:
                 return
-            before = rows[-1][_RUN.index("began")], rows[-1][0]
+            before = page[-1][0]
             left = None if left is None else left - count
+
+    def page(
+        self, before: Place, limit: int, status: str = ""
+    ) -> list[tuple[Place, dict[str, Any]]]:
+        """Return runs and sessions that began before a place, each with its own.
+
+        Args:
+            before: a run's place, or `NEWEST`.
+            limit: at most so many.
+            status: only these; empty is any.
+        """
+        rows = self._database.rows(sql.RUNS, *before, status, status, limit)
+        return [((row[_RUN.index("began")], row[0]), _run(row)) for row in rows]
 
     def run(self, beginning: str) -> dict[str, Any] | None:
         """Return the one run whose id begins so, None if there is none.
@@ -73,6 +90,22 @@ class Audit:
         while rows := self._database.rows(sql.STEPS, run_id, last, _PAGE):
             yield from (_record(_STEP, row) for row in rows)
             last = rows[-1][0]
+
+    def outline(self, run_id: str, after: int, limit: int) -> list[dict[str, Any]]:
+        """Return at most so many steps that follow a number, oldest first, without content."""
+        rows = self._database.rows(sql.OUTLINE, run_id, after, limit)
+        return [_record(_STEP[:-1], row) for row in rows]
+
+    def step(self, run_id: str, seq: int) -> dict[str, Any] | None:
+        """Return one step of a run, None if there is none of this number."""
+        rows = self._database.rows(sql.STEPS, run_id, seq - 1, 1)
+        return _record(_STEP, rows[0]) if rows and rows[0][0] == seq else None
+
+    def calls_since(self, moment: float, limit: int) -> list[tuple[float, str, str]]:
+        """Return when, which tool and how it ended, of at most so many calls, the newest first."""
+        return [
+            (row[0], row[1], row[2]) for row in self._database.rows(sql.CALLS_SINCE, moment, limit)
+        ]
 
     def decisions(self, run_id: str) -> list[dict[str, Any]]:
         """Return who decided what, and when."""

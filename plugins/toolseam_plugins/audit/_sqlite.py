@@ -46,30 +46,26 @@ class SqliteDatabase:
     def __init__(self, file: Path, writer: str = "") -> None:
         self.place = str(file)
         self.writer = writer
-        _refuse_strange(file)
+        self._file = file
         self._folder = file.with_name(f"{file.name}{_WRITERS}")
         self._lock: int | None = None
-        self._connection = _connected(file)
-        try:
-            self._open()
-        except sqlite3.Error as error:
-            self.close()
-            message = f"{file}: is no sound audit store ({type(error).__name__})"
-            raise AuditError(message) from None
-        except AuditError:
-            self.close()
-            raise
-
-    def _open(self) -> None:
-        for pragma in _PRAGMAS:
-            self._connection.execute(f"PRAGMA {pragma}")
-        _migrate(self._connection, self.place)
-        _compare(self._connection, self.place)
-        if self.writer:
-            self._lock = _locked(self._folder, self.writer)
+        self._resting = False
+        self._connection = _opened(file)
+        if writer:
+            try:
+                self._lock = _locked(self._folder, writer)
+            except AuditError:
+                self._connection.close()
+                raise
 
     def is_sound(self) -> bool:
-        """A file does not go away by itself."""
+        """Open the file again after a rest, if nobody has put another one there."""
+        if self._resting:
+            try:
+                self._connection = _opened(self._file)
+            except AuditError:
+                return False
+            self._resting = False
         return True
 
     def rows(self, statement: str, *values: object) -> list[tuple[Any, ...]]:
@@ -133,6 +129,11 @@ class SqliteDatabase:
     def compact(self) -> None:
         """Write what waits in the log into the file, where what is deleted is overwritten."""
         self._do("PRAGMA wal_checkpoint(TRUNCATE)")
+
+    def rest(self) -> None:
+        """Close the file, and keep the lock of the writer's name."""
+        self._connection.close()
+        self._resting = True
 
     def abandon(self) -> None:
         """Let the life of the parent's name be the parent's alone."""
@@ -199,14 +200,27 @@ def make_file(file: Path) -> None:
             Path(f"{temporary}{end}").unlink(missing_ok=True)
 
 
-def _connected(file: Path) -> sqlite3.Connection:
-    return sqlite3.connect(
+def _opened(file: Path) -> sqlite3.Connection:
+    _refuse_strange(file)
+    connection = sqlite3.connect(
         f"{file.absolute().as_uri()}?mode=rw",
         uri=True,
         timeout=BUSY_S,
         isolation_level=None,
         check_same_thread=False,
     )
+    try:
+        for pragma in _PRAGMAS:
+            connection.execute(f"PRAGMA {pragma}")
+        _migrate(connection, str(file))
+        _compare(connection, str(file))
+    except sqlite3.Error as error:
+        connection.close()
+        raise AuditError(f"{file}: is no sound audit store ({type(error).__name__})") from None
+    except AuditError:
+        connection.close()
+        raise
+    return connection
 
 
 def _refuse_strange(file: Path) -> None:

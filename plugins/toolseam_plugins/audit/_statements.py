@@ -107,6 +107,13 @@ STEPS: Final = """
 SELECT seq, at, kind, round, position, duration_s, actor, tool, distribution, version, status,
 effect, facts, content FROM run_step WHERE run_id = ? AND seq > ? ORDER BY seq LIMIT ?
 """
+OUTLINE: Final = """
+SELECT seq, at, kind, round, position, duration_s, actor, tool, distribution, version, status,
+effect, facts FROM run_step WHERE run_id = ? AND seq > ? ORDER BY seq LIMIT ?
+"""
+CALLS_SINCE: Final = """
+SELECT at, tool, status FROM run_step WHERE kind = 'tool' AND at >= ? ORDER BY at DESC LIMIT ?
+"""
 SAID: Final = """
 SELECT wait, position, at, verdict, decided_by FROM run_decision WHERE run_id = ?
 ORDER BY wait, position

@@ -7,7 +7,6 @@ counted and said; what cannot be stored of a write's outcome is owed, and holds 
 from __future__ import annotations
 
 import logging
-import threading
 import time
 from collections import OrderedDict
 from contextlib import suppress
@@ -62,7 +61,7 @@ class AuditStore:
         self._seal = seal
         self._days = days
         self._purged = time.monotonic()
-        self._turn = threading.Lock()
+        self._turn = writer.counting
         # Rows of `run` that are there; one that was forgotten is only asked for again.
         self._known: OrderedDict[str, None] = OrderedDict()
         self._facts: dict[str, Mapping[str, object]] = {}

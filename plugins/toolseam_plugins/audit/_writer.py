@@ -10,7 +10,9 @@ import asyncio
 import os
 import threading
 import time
+import weakref
 from concurrent.futures import ThreadPoolExecutor
+from functools import cache
 from typing import TYPE_CHECKING, TypeVar
 
 from toolseam_plugins.audit._database import AuditError, Unreachable
@@ -29,6 +31,10 @@ REST_S = 1.0
 class Writer:
     """Hands the connection to one at a time; a broken one is opened again.
 
+    Over a fork nobody has it, and no file is open: SQLite would take the parent's locks for the
+    child's own, and one of the two would overwrite what the other wrote. `counting` is a lock of
+    its user's, free on both sides as well; whoever has it asks for nothing here.
+
     Args:
         connect: opens one under the name by which others learn that this process lives.
     """
@@ -36,16 +42,17 @@ class Writer:
     def __init__(self, connect: Callable[[str], Database]) -> None:
         self._connect = connect
         self._turn = threading.RLock()
+        self.counting = threading.Lock()
         self._name = _new_name()
         self._database: Database | None = connect(self._name)
-        self._process = os.getpid()
         self._parents: list[Database] = []
         self._rests_until = 0.0
         self._closed = False
         self._queue = threading.Lock()
-        self._queued_in = self._process
         self._behind: ThreadPoolExecutor | None = None
         self._last: Future[None] | None = None
+        _watch_forks()
+        _OPEN.add(self)
 
     def now(self, work: Callable[[Database], T]) -> T:
         """Do it here, after all that came before; raises `Unreachable`."""
@@ -60,9 +67,8 @@ class Writer:
             return
         # Never the lock of the connection: whoever has that may be waiting for the database.
         with self._queue:
-            if self._behind is None or self._queued_in != os.getpid():
+            if self._behind is None:
                 self._behind = ThreadPoolExecutor(1, "toolseam-audit")
-                self._queued_in = os.getpid()
             self._last = self._behind.submit(work, self)
 
     def within(self, work: Callable[[Database], T]) -> T:
@@ -79,14 +85,14 @@ class Writer:
         if behind is not None:
             behind.shutdown()
         with self._turn:
-            if self._database is not None and self._process == os.getpid():
+            if self._database is not None:
                 self._database.close()
             self._database = None
             self._closed = True
 
     def _catch_up(self) -> None:
         last = self._last
-        if last is not None and self._queued_in == os.getpid():
+        if last is not None:
             last.exception()
 
     def _do(self, work: Callable[[Database], T]) -> T:
@@ -103,16 +109,7 @@ class Writer:
             self._database.close()
             self._database = None
 
-    def _begin_again(self) -> None:
-        """Leave the parent's connection to the parent, after a fork; it is not ours to close."""
-        if self._database is not None:
-            self._database.abandon()
-            self._parents.append(self._database)
-        self._database, self._process, self._name = None, os.getpid(), _new_name()
-
     def _opened(self) -> Database:
-        if self._process != os.getpid():
-            self._begin_again()
         if self._closed:
             raise Unreachable("closed")
         if self._database is not None and not self._database.is_sound():
@@ -124,6 +121,60 @@ class Writer:
             except AuditError:
                 raise Unreachable("AuditError") from None
         return self._database
+
+    # -- a fork --------------------------------------------------------------------------------
+
+    def before_fork(self) -> None:
+        """Wait until nobody works with the connection, and leave no file of it open."""
+        self._queue.acquire()
+        self._turn.acquire()
+        self.counting.acquire()
+        if self._database is not None:
+            self._database.rest()
+
+    def after_fork(self) -> None:
+        """Let others go on."""
+        self.counting.release()
+        self._turn.release()
+        self._queue.release()
+
+    def in_child(self) -> None:
+        """Begin anew: the parent's connection and threads are the parent's."""
+        if self._database is not None:
+            self._database.abandon()
+            # Kept, since to throw it away would be to close it.
+            self._parents.append(self._database)
+        self._database, self._name = None, _new_name()
+        self._behind = self._last = None
+        self.after_fork()
+
+
+_OPEN: weakref.WeakSet[Writer] = weakref.WeakSet()
+"""The writers that a fork would tear apart; what is told of forks is told of them for ever."""
+
+
+@cache
+def _watch_forks() -> None:
+    held: list[Writer] = []
+    turn = threading.Lock()
+
+    def before() -> None:
+        turn.acquire()
+        held[:] = _OPEN
+        for writer in held:
+            writer.before_fork()
+
+    def after(end: Callable[[Writer], None]) -> None:
+        for writer in reversed(held):
+            end(writer)
+        held.clear()
+        turn.release()
+
+    os.register_at_fork(
+        before=before,
+        after_in_parent=lambda: after(Writer.after_fork),
+        after_in_child=lambda: after(Writer.in_child),
+    )
 
 
 def _new_name() -> str:
