@@ -114,7 +114,7 @@ def postgres() -> Iterator[Postgres]:
     finally:
         if keeper.stdin is not None:
             keeper.stdin.close()
-        keeper.wait(30)
+        keeper.wait(60)
         shutil.rmtree(folder, ignore_errors=True)
 
 
