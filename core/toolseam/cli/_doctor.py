@@ -65,7 +65,7 @@ def main(options: Namespace) -> int:
         with Host.load() as host:
             zone, total = host.settings.operator.zone.value, len(host.tools())
             listing = _as_hosted(listing, host)
-            workspace = [*_unanswered(host), *_workspace(host)]
+            workspace = [*_mounts(host), *_unanswered(host), *_workspace(host)]
             receiver = Receiver(person(), host.settings.operator.zone)
             missing += withheld(host, receiver)
     except ToolseamError as error:
@@ -159,6 +159,12 @@ def _plugins(listing: Listing) -> Iterator[Check]:
         yield Check("plugins", mark, record.name or record.distribution, text)
     for remark in listing.remarks():
         yield Check("plugins", "note", "remark", remark)
+
+
+def _mounts(host: Host) -> Iterator[Check]:
+    """Say how each mounted server stands; what one says of itself is one line."""
+    for name, mark, text in host.health():
+        yield Check("mounts", mark if mark in _MARKS else "note", name, text)
 
 
 def _unanswered(host: Host) -> Iterator[Check]:

@@ -18,20 +18,23 @@ if TYPE_CHECKING:
 def options(parser: ArgumentParser) -> None:
     """Describe the words of the command."""
     parser.add_argument("name", metavar="NAME", help="a tool of `toolseam list`")
+    parser.add_argument("--load", action="store_true", help="connect to mounts: it is of one")
     parser.add_argument("--json", action="store_true", help="print one object")
-    parser.epilog = "example:\n  toolseam show read_records\n"
+    parser.epilog = "examples:\n  toolseam show read_records\n  toolseam show --load depot__find\n"
 
 
 def main(options: Namespace) -> int:
     """Print the tool; a name that is none is a failure."""
     from toolseam import Host
 
-    with Host.load() as host:
+    with Host.load(mounts=options.load) as host:
         tool = host.tool(options.name)
         if tool is None:
             complain(f"there is no tool {options.name!r} that could be loaded")
             for hint in about_name(host, options.name):
                 note("hint: ", hint)
+            if "__" in options.name and not options.load:
+                note("hint: tools of mounts are shown with --load, which connects to them")
             return 1
         facts = as_json(host, tool)
     if options.json:

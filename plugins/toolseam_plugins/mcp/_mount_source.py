@@ -23,7 +23,7 @@ class Mounts:
     def __init__(self, said: Mapping[str, MountSettings]) -> None:
         self._loop = Loop()
         self.mounts = tuple(Mount(name, said[name]) for name in sorted(said))
-        self._notes: dict[str, list[str]] = {mount.name: [] for mount in self.mounts}
+        self._notes: dict[str, list[tuple[str, str]]] = {m.name: [] for m in self.mounts}
         self._tools: dict[str, list[MountedTool | MissingTool]] = {}
         try:
             self._loop.begin(self._open()).result()
@@ -39,7 +39,7 @@ class Mounts:
             notes, tools = self._notes[mount.name], self._tools.setdefault(mount.name, [])
             for tool, note in tools_of(mount, self._loop):
                 if note:
-                    notes.append(note)
+                    notes.append(("fault" if isinstance(tool, MissingTool) else "note", note))
                 if tool is not None:
                     tools.append(tool)
                     yield tool
@@ -48,17 +48,19 @@ class Mounts:
         """Take note that the host does not take a tool."""
         if isinstance(tool, MountedTool | MissingTool):
             self._tools[tool.mount.name].remove(tool)
-            self._notes[tool.mount.name].append(f"{tool.tool_spec().remote_name}: {reason}")
+            said = f"{tool.tool_spec().remote_name}: {reason}"
+            self._notes[tool.mount.name].append(("fault", said))
 
     def health(self) -> Iterator[tuple[str, str, str]]:
         """Say of each mount whether it is connected, what it offers and what is wrong."""
         for mount in self.mounts:
             yield mount.name, *_state(mount, self._tools.get(mount.name, []))
-            notes = [*self._notes[mount.name], *(mount.listing.notes if mount.listing else ())]
-            for note in notes[:_NOTED]:
-                yield mount.name, "fault", note
+            listed = () if mount.listing is None else mount.listing.notes
+            notes = [*(("note", each) for each in listed), *self._notes[mount.name]]
+            for mark, note in notes[:_NOTED]:
+                yield mount.name, mark, note
             if len(notes) > _NOTED:
-                yield mount.name, "fault", f"and {len(notes) - _NOTED} more of these"
+                yield mount.name, "note", f"and {len(notes) - _NOTED} more of these"
             for method, number in mount.server_asked.items():
                 if method != "ping":
                     yield mount.name, "note", f"asked for {method} {number} times, and was refused"
@@ -79,6 +81,8 @@ def _state(mount: Mount, tools: list[MountedTool | MissingTool]) -> tuple[str, s
     said = mount.settings.tools
     declared = sum(tool.tool_spec().remote_name in said for tool in there)
     text = f"{len(mount.listing.tools)} tools, {declared} of them declared"
+    if not declared:
+        text += f"; `toolseam mount {mount.name}` prints what declares them"
     if mount.fault is not None:
         return "fault", f"{text}; {mount.fault.text}"
     return "ok", text
