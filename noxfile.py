@@ -125,6 +125,13 @@ def second_opinion(session: nox.Session) -> None:
     session.run("python", "-m", "pytest", "tests/second_opinion", env=mock)
 
 
+@nox.session(tags=["full"], requires=["wheel"])
+def frameworks(session: nox.Session) -> None:
+    """Run other frameworks' agents over our tools, each at its newest version."""
+    install_wheel(session, *groups("test", "frameworks"))
+    session.run("python", "-m", "pytest", "tests/frameworks", *session.posargs)
+
+
 @nox.session(tags=["coverage"], requires=["wheel"])
 def coverage(session: nox.Session) -> None:
     """Measure which lines and branches the tests reach."""

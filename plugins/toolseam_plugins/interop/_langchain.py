@@ -1,0 +1,132 @@
+"""LangChain: a `BaseTool` whose message has status and code, and writes that interrupt a graph."""
+
+from __future__ import annotations
+
+import asyncio
+from contextvars import ContextVar
+from typing import TYPE_CHECKING, Any
+
+import attrs
+from langchain_core.messages import ToolMessage
+from langchain_core.tools import BaseTool
+from pydantic import PrivateAttr
+
+from toolseam_plugins.interop._offers import Offer, offers, shown_to_people
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from toolseam import Actor, Approval, Session
+    from toolseam._approval import Preview
+    from toolseam_plugins.interop._offers import Answer
+
+
+@attrs.frozen
+class _Asked:
+    """What LangChain does not hand on to `_run` of a tool with a plain schema."""
+
+    call_id: str | None
+    text: str | None
+
+
+_ASKED: ContextVar[_Asked] = ContextVar("toolseam_langchain_call")
+
+
+def tools(session: Session, approver: Actor | None) -> list[BaseTool]:
+    """Return the session's tools as LangChain's."""
+    return [_made(offer, approver) for offer in offers(session)]
+
+
+def _made(offer: Offer, approver: Actor | None) -> BaseTool:
+    made = SeamTool(name=offer.name, description=offer.description, args_schema=offer.parameters)
+    made._offer = offer  # noqa: SLF001 - pydantic's constructor takes no private member
+    made._approver = approver  # noqa: SLF001
+    return made
+
+
+class SeamTool(BaseTool):
+    """A tool behind the seam; the same in a chain, a graph and an agent."""
+
+    _offer: Offer = PrivateAttr()
+    _approver: Actor | None = PrivateAttr(default=None)
+    _shown: dict[str, dict[str, Preview]] = PrivateAttr(default_factory=dict)
+
+    def run(self, tool_input: str | dict[str, Any], *given: Any, **more: Any) -> Any:  # noqa: ANN401
+        """Run the tool; a text is the model's own JSON, to be judged by the seam."""
+        token = _ASKED.set(_asked(tool_input, more))
+        try:
+            return super().run(_readable(tool_input), *given, **more)
+        finally:
+            _ASKED.reset(token)
+
+    async def arun(self, tool_input: str | dict[str, Any], *given: Any, **more: Any) -> Any:  # noqa: ANN401
+        """Await the tool; else like `run`."""
+        token = _ASKED.set(_asked(tool_input, more))
+        try:
+            return await super().arun(_readable(tool_input), *given, **more)
+        finally:
+            _ASKED.reset(token)
+
+    def _run(self, /, **arguments: Any) -> ToolMessage | str:  # noqa: ANN401
+        asked = _ASKED.get()
+        given = arguments if asked.text is None else asked.text
+        preview = self._offer.preview(given) if self._waits() else None
+        return self._told(self._offer.call(given, self._approval(preview, asked)), asked)
+
+    async def _arun(self, /, **arguments: Any) -> ToolMessage | str:  # noqa: ANN401
+        asked = _ASKED.get()
+        given = arguments if asked.text is None else asked.text
+        # In a thread, as the tool itself: what it would do may take a look at a database.
+        preview = await asyncio.to_thread(self._offer.preview, given) if self._waits() else None
+        return self._told(await self._offer.acall(given, self._approval(preview, asked)), asked)
+
+    def _told(self, answer: Answer, asked: _Asked) -> ToolMessage | str:
+        if asked.call_id is None:
+            return answer.text
+        return ToolMessage(
+            answer.text,
+            name=self.name,
+            tool_call_id=asked.call_id,
+            status="success" if answer.code is None else "error",
+            artifact=answer.off_wire,
+        )
+
+    def _waits(self) -> bool:
+        """Tell whether a person has to be asked, and the graph that runs this can wait for him."""
+        return self._approver is not None and self._offer.needs_approval and _can_wait()
+
+    def _approval(self, preview: Preview | None, asked: _Asked) -> Approval | None:
+        """Show a call to a person, and return the approval of what he says that he has seen."""
+        if preview is None or self._approver is None:
+            return None
+        from langgraph.types import interrupt
+
+        # A graph that goes on runs the whole node again, which makes another preview.
+        call_id = asked.call_id or ""
+        self._shown.setdefault(call_id, {})[preview.digest] = preview
+        said = interrupt(shown_to_people(preview))
+        shown = self._shown.pop(call_id, {})
+        digest = said.get("approve") if isinstance(said, dict) else None
+        return self._offer.approval(shown.get(digest), self._approver)
+
+
+def _asked(tool_input: str | dict[str, Any], more: Mapping[str, Any]) -> _Asked:
+    return _Asked(more.get("tool_call_id"), tool_input if isinstance(tool_input, str) else None)
+
+
+def _readable(tool_input: str | dict[str, Any]) -> dict[str, Any]:
+    # LangChain raises where a text meets a plain schema.
+    return {} if isinstance(tool_input, str) else tool_input
+
+
+def _can_wait() -> bool:
+    """Tell whether this runs in a graph that keeps its state while people think."""
+    try:
+        from langgraph.config import get_config
+    except ModuleNotFoundError:
+        return False
+    try:
+        place = get_config().get("configurable", {})
+    except RuntimeError:
+        return False
+    return place.get("__pregel_checkpointer") is not None

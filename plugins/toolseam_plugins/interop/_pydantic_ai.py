@@ -1,0 +1,95 @@
+"""pydantic-ai: `Tool.from_schema`, failures as `ToolFailed`, writes deferred to people."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import TYPE_CHECKING, Any, NoReturn, cast
+
+from pydantic_ai import ApprovalRequired, RunContext, Tool, ToolFailed
+
+from toolseam_plugins.interop._offers import offers, shown_to_people
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from toolseam import Actor, Approval, Session
+    from toolseam._approval import Preview
+    from toolseam_plugins.interop._offers import Offer
+
+_AS_WRITTEN = "\0as written"
+
+
+def tools(session: Session, approver: Actor | None) -> list[Tool[Any]]:
+    """Return the session's tools as those of pydantic-ai."""
+    shown: dict[str, Preview] = {}
+    return [_made(offer, approver, shown) for offer in offers(session)]
+
+
+def _made(offer: Offer, approver: Actor | None, shown: dict[str, Preview]) -> Tool[Any]:
+    async def call(ctx: RunContext[Any], /, **arguments: Any) -> str:  # noqa: ANN401
+        given = arguments.get(_AS_WRITTEN, arguments)
+        approval = None
+        if approver is not None and offer.needs_approval:
+            approval = await _approval(offer, given, ctx, approver, shown)
+        answer = await offer.acall(given, approval)
+        if answer.code is not None:
+            raise ToolFailed(answer.text)
+        return answer.text
+
+    made: Tool[Any] = Tool.from_schema(
+        call, offer.name, offer.description, offer.parameters, takes_ctx=True
+    )
+    made.function_schema.validator = cast("Any", _AsWritten())
+    return made
+
+
+async def _approval(
+    offer: Offer,
+    given: str | Mapping[str, Any],
+    ctx: RunContext[Any],
+    approver: Actor,
+    shown: dict[str, Preview],
+) -> Approval | None:
+    """Return the approval of what a person was shown; a call that nobody was shown is deferred."""
+    call_id = ctx.tool_call_id or ""
+    seen = shown.pop(call_id, None) if ctx.tool_call_approved else None
+    if seen is None:
+        # In a thread, as the tool itself: what it would do may take a look at a database.
+        preview = await asyncio.to_thread(offer.preview, given)
+        if preview is None:
+            return None
+        shown[call_id] = preview
+        raise ApprovalRequired(shown_to_people(preview))
+    return offer.approval(seen, approver)
+
+
+class _AsWritten:
+    """Stands where pydantic-ai judges arguments, and leaves the judgement to the seam.
+
+    Its own would ask the model again, at most once, and end the run after that.
+    """
+
+    def validate_json(self, input: str | bytes | bytearray, **_: Any) -> dict[str, Any]:  # noqa: A002, ANN401
+        try:
+            value = json.loads(input, object_pairs_hook=_distinct, parse_constant=_refuse)
+        except (ValueError, RecursionError):
+            value = None
+        if isinstance(value, dict):
+            return cast("dict[str, Any]", value)
+        text = input if isinstance(input, str) else bytes(input).decode("utf-8", "replace")
+        return {_AS_WRITTEN: text}
+
+    def validate_python(self, input: Any, **_: Any) -> dict[str, Any]:  # noqa: A002, ANN401
+        return input if isinstance(input, dict) else {_AS_WRITTEN: json.dumps(input)}
+
+
+def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    made = dict(pairs)
+    if len(made) < len(pairs):
+        raise ValueError("a key stands twice")
+    return made
+
+
+def _refuse(constant: str) -> NoReturn:
+    raise ValueError(constant)
