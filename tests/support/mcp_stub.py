@@ -18,7 +18,7 @@ import os
 import sys
 import time
 
-LOG, TOOLS = json.loads(sys.argv[1])
+LOG, TOOLS = json.load(open(sys.argv[1]))
 listings = 0
 
 
@@ -97,8 +97,8 @@ class Stub:
     @property
     def said(self) -> dict[str, Any]:
         """The keys of `[mounts.<name>]` that start it."""
-        given = json.dumps([str(self.folder / "received.jsonl"), list(self.tools)])
-        return {"command": sys.executable, "args": [str(self.folder / "server.py"), given]}
+        files = ("server.py", "given.json")
+        return {"command": sys.executable, "args": [str(self.folder / name) for name in files]}
 
     @property
     def received(self) -> list[dict[str, Any]]:
@@ -116,6 +116,8 @@ def stub(folder: Path, code: str = "", tools: Sequence[Any] | None = None) -> St
     folder.mkdir(exist_ok=True)
     offered = [tool()] if tools is None else tools
     (folder / "server.py").write_text(HEAD + code + TAIL)
+    given = [str(folder / "received.jsonl"), list(offered)]
+    (folder / "given.json").write_text(json.dumps(given))
     return Stub(folder, offered)
 
 
