@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import attrs
 from langchain_core.messages import ToolMessage
@@ -97,7 +97,7 @@ class SeamTool(BaseTool):
 
     def _approval(self, preview: Preview | None, asked: _Asked) -> Approval | None:
         """Show a call to a person, and return the approval of what he says that he has seen."""
-        if preview is None or self._approver is None:
+        if preview is None:
             return None
         from langgraph.types import interrupt
 
@@ -106,8 +106,13 @@ class SeamTool(BaseTool):
         self._shown.setdefault(call_id, {})[preview.digest] = preview
         said = interrupt(shown_to_people(preview))
         shown = self._shown.pop(call_id, {})
-        digest = said.get("approve") if isinstance(said, dict) else None
-        return self._offer.approval(shown.get(digest), self._approver)
+        return self._offer.approval(shown.get(_approved(said)), self._approver)
+
+
+def _approved(said: object) -> str:
+    """Return the digest that a person's answer approves, or what is no digest."""
+    digest = cast("dict[str, object]", said).get("approve") if isinstance(said, dict) else None
+    return digest if isinstance(digest, str) else ""
 
 
 def _asked(tool_input: str | dict[str, Any], more: Mapping[str, Any]) -> _Asked:

@@ -57,9 +57,9 @@ class Offer:
             return self._session.preview(self._tool, arguments)
         return None
 
-    def approval(self, shown: Preview | None, approver: Actor) -> Approval | None:
+    def approval(self, shown: Preview | None, approver: Actor | None) -> Approval | None:
         """Return the approval of what was shown, or None where that person may not give it."""
-        if shown is None:
+        if shown is None or approver is None:
             return None
         with contextlib.suppress(ToolError):
             return self._session.approve(shown, actor=approver)
@@ -81,10 +81,11 @@ def offers(session: Session, dialect: Dialect = Dialect.OPENAI) -> list[Offer]:
     schema = "inputSchema" if dialect is Dialect.MCP else "parameters"
     found: list[Offer] = []
     for each in lowered.tools:
-        told = each.get("function", each)
-        own = lowered.aliases.get(told["name"], told["name"])
+        told: dict[str, Any] = each.get("function", each)
+        name: str = told["name"]
+        own = lowered.aliases.get(name, name)
         needs = specs[own].requires_approval
-        found.append(Offer(told["name"], told["description"], told[schema], needs, session, own))
+        found.append(Offer(name, told["description"], told[schema], needs, session, own))
     return found
 
 

@@ -24,7 +24,7 @@ def tools(
     session: Session, approver: Actor | None, waiting: MutableMapping[str, Preview] | None
 ) -> list[FunctionTool]:
     """Return the session's tools as function tools."""
-    shown = {} if waiting is None else waiting
+    shown: MutableMapping[str, Preview] = {} if waiting is None else waiting
     return [_made(offer, approver, shown) for offer in offers(session)]
 
 
@@ -56,5 +56,4 @@ def _made(
         on_invoke_tool=invoke,
         strict_json_schema=False,
         needs_approval=must_wait if asks else False,
-        custom_data_extractor=None,
     )

@@ -81,7 +81,9 @@ class _AsWritten:
         return {_AS_WRITTEN: text}
 
     def validate_python(self, input: Any, **_: Any) -> dict[str, Any]:  # noqa: A002, ANN401
-        return input if isinstance(input, dict) else {_AS_WRITTEN: json.dumps(input)}
+        if isinstance(input, dict):
+            return cast("dict[str, Any]", input)
+        return {_AS_WRITTEN: json.dumps(input)}
 
 
 def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
