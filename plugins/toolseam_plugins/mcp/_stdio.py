@@ -95,7 +95,7 @@ class _Wire:
 
         into, incoming = anyio.create_memory_object_stream[Any](0)
         outgoing, out = anyio.create_memory_object_stream[Any](0)
-        async with anyio.create_task_group() as group:
+        async with incoming, out, outgoing, anyio.create_task_group() as group:
             group.start_soon(self._read, into)
             group.start_soon(self._write, out)
             await self._sdk.run(server, incoming, outgoing)
