@@ -20,7 +20,8 @@ _DEFS = 64
 _UNFOLDED = 10_000
 _DRAFT = "https://json-schema.org/draft/2020-12/schema"
 _REF = "#/$defs/"
-_FOREIGN = ("$id", "$anchor", "$dynamicRef", "$dynamicAnchor", "$schema", "$vocabulary")
+# An `$anchor` alone changes nothing, for no `$ref` may lead to one.
+_FOREIGN = ("$id", "$dynamicRef", "$dynamicAnchor", "$schema", "$vocabulary")
 
 # Where schemas stand below a keyword: one, a list of them, or an object of them.
 _ONE = frozenset({"additionalProperties", "items", "unevaluatedItems", "unevaluatedProperties"})
@@ -43,7 +44,7 @@ def close(schema: Mapping[str, Any] | None) -> dict[str, Any]:
     and `{}` are the schema of no arguments.
 
     Args:
-        schema: draft 2020-12, at most 16,384 bytes of JSON and 12 levels.
+        schema: draft 2020-12, which its root may say, at most 16,384 bytes of JSON and 12 levels.
 
     Raises `SpecError`, naming the place, for a schema that is too large or no object's, for an
     object inside a combinator that leaves open whether it is closed, for references that leave
@@ -107,7 +108,7 @@ def _check_shape(schema: dict[str, Any]) -> None:
 
 
 def _open_root(root: dict[str, Any]) -> None:
-    draft = root.pop("$schema", _DRAFT)
+    draft = root.get("$schema", _DRAFT)
     if draft not in (_DRAFT, _DRAFT + "#"):
         raise _refuse(("$schema",), "only draft 2020-12 is read; leave $schema out")
     if root.setdefault("type", "object") != "object":
@@ -122,7 +123,7 @@ def _close_node(node: object, path: Path, found: _Found, *, inside: bool) -> Non
     rules = cast("dict[str, Any]", node)
     found.plain = found.plain and is_plain(rules)
     for key in _FOREIGN:
-        if key in rules:
+        if key in rules and (path or key != "$schema"):
             raise _refuse((*path, key), "is refused; use $defs and plain $ref")
     for where, child, deeper in list(schemas_below(rules, path)):
         _close_node(child, where, found, inside=inside or deeper)

@@ -154,7 +154,7 @@ def test_the_name_of_a_definition_needs_no_escapes(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "keyword", ["$id", "$anchor", "$dynamicRef", "$dynamicAnchor", "$schema", "$vocabulary"]
+    "keyword", ["$id", "$dynamicRef", "$dynamicAnchor", "$schema", "$vocabulary"]
 )
 def test_keywords_that_rename_a_schema_are_refused(keyword: str) -> None:
     """Whatever could give a reference another meaning is refused, but stays free as a key."""
@@ -164,11 +164,22 @@ def test_keywords_that_rename_a_schema_are_refused(keyword: str) -> None:
     assert close({"properties": {keyword: {"type": "string"}}})
 
 
-def test_the_draft_is_2020_12() -> None:
-    """The root may name its draft, which is dropped; another one is refused."""
-    draft = "https://json-schema.org/draft/2020-12/schema"
+def test_an_anchor_stays_and_leads_nowhere() -> None:
+    """An `$anchor` has a name as the draft wants it, and no reference goes by it."""
+    anchored = {"$defs": {"o": {**OPEN, "$anchor": "here"}}}
 
-    assert close({"$schema": draft}) == NO_ARGUMENTS
+    assert close({**below({"$ref": "#/$defs/o"}), **anchored})["$defs"]["o"]["$anchor"] == "here"
+    with pytest.raises(SpecError, match=r"\$ref"):
+        close({**below({"$ref": "#here"}), **anchored})
+    with pytest.raises(SpecError):
+        close(below({"$anchor": "#no name"}))
+
+
+def test_the_draft_is_2020_12() -> None:
+    """The root may name its draft, and keeps the name; another one is refused."""
+    draft = {"$schema": "https://json-schema.org/draft/2020-12/schema"}
+
+    assert close(draft) == {**NO_ARGUMENTS, **draft}
     with pytest.raises(SpecError, match=r"2020-12"):
         close({"$schema": "http://json-schema.org/draft-07/schema#"})
 

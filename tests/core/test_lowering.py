@@ -345,6 +345,14 @@ def test_the_full_schema_field_gets_the_schema_whole(dialect: str) -> None:
     assert parameters(told(P12, dialect)) == close(P12)
 
 
+@pytest.mark.parametrize("dialect", Dialect)
+def test_the_draft_that_an_author_names_is_told_to_mcp_alone(dialect: str) -> None:
+    """MCP's clients may check with more than one draft; a provider has but one."""
+    draft = {"$schema": "https://json-schema.org/draft/2020-12/schema"}
+
+    assert ("$schema" in parameters(told({**draft, **P11}, dialect))) is (dialect == "mcp")
+
+
 def test_an_array_without_items_gets_items_that_say_nothing() -> None:
     """OpenAI refuses an array that does not speak of its items; these admit the same."""
     schema = {"type": "object", "properties": {"it": {"type": "array"}}}

@@ -158,6 +158,9 @@ class Lowering:
         refused = refusal_of(schema, dialect.value)
         if refused is not None:
             return _Told(name, left_out=refused)
+        if dialect is not Dialect.MCP:
+            # Which draft it is needs telling only where clients check with more than one.
+            schema.pop("$schema", None)
         if dialect is Dialect.OPENAI or dialect is Dialect.OPENAI_RESPONSES:
             return self._openai(spec, name, schema)
         told: dict[str, Any] = {"name": name, "description": spec.description}
