@@ -232,7 +232,7 @@ def test_a_schema_of_draft_7_says_the_same(tmp_path: Path) -> None:
 
 def test_a_long_description_is_cut_and_cleaned(tmp_path: Path) -> None:
     """A provider is told at most 2,048 bytes, without control characters; the pin is of all."""
-    raw = tool(description="Find\x1b things. " + "ü" * 1_000_000)
+    raw = tool(description="Find\x1b things. " + "ü" * 200_000)
     server = stub(tmp_path / "depot", tools=[raw])
 
     with mounted({"depot": {**server.said, "tools": declared(raw)}}) as host:
