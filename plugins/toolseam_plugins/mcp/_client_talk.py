@@ -11,6 +11,7 @@ import asyncio
 import itertools
 import json
 import math
+import re
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
 import attrs
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 MESSAGE_BYTES = 2_000_000
 LIST_CHANGED = "notifications/tools/list_changed"
 _CALL = "tools/call"
+_MESSAGE = re.compile(rb"\s*(?:\{|\[\s*[\[{])")
 _METHOD_NOT_FOUND = -32601
 _ANSWERS = 200
 _TEXT = 200
@@ -144,7 +146,7 @@ class Talk:
 
     def receive(self, raw: bytes) -> bool:
         """Take a message of the server; returns whether it was one that can be read."""
-        if raw.lstrip()[:1] not in {b"{", b"["}:
+        if not _MESSAGE.match(raw):  # servers print logs to where they answer
             return False
         try:
             message = _read(raw)
