@@ -30,6 +30,7 @@ OPERATOR_ONLY = (
     "allow",
     "ask",
     "enable",
+    "mcp",
     "mounts",
     "plugins",
     "prefer",

@@ -185,6 +185,17 @@ class Ask:
 
 
 @attrs.frozen
+class ServeMcp:
+    """`[mcp]`: as whom `toolseam serve mcp` acts; a model makes the calls, not the person."""
+
+    actor: str | None = _key(None, "Who acts; absent: the account's own name.")
+    roles: tuple[str, ...] = _key((), "Its roles, say `admin`; none unless they are named here.")
+    structured: tuple[str, ...] = _key(
+        (), "Tools whose declared `data` goes to the client as `structuredContent`."
+    )
+
+
+@attrs.frozen
 class CommonSettings:
     """Keys of both files; what the workspace's says may only narrow the operator's."""
 
@@ -219,6 +230,7 @@ class OperatorSettings(CommonSettings):
     zone: Zone = _key(Zone.EXTERNAL_GLOBAL, "Where content goes if nobody says otherwise.")
     providers: Mapping[str, ProviderSettings] = _key(dict, "Who can be asked, by name.")
     ask: Ask = _key(Ask, "What `toolseam ask` acts as.")
+    mcp: ServeMcp = _key(ServeMcp, "What `toolseam serve mcp` acts as, and says besides.")
     mounts: Mapping[str, Mount] = attrs.field(
         factory=dict[str, Mount],
         validator=shaped("[a-z][a-z0-9]{0,15}", "names of at most 16 small letters and digits"),

@@ -49,8 +49,13 @@ def about_name(host: Host, name: str) -> Iterator[str]:
         yield (close.removeprefix("; ") or "`toolseam list` names the tools that there are")
 
 
-def setting_for(host: Host, tool: BoundTool, reason: str, zone: str = "zone") -> str:
-    """Name what changes the gate's answer, given its reason; `zone` is the key that says where."""
+def setting_for(
+    host: Host, tool: BoundTool, reason: str, zone: str = "zone", roles: str = "ask.roles"
+) -> str:
+    """Name what changes the gate's answer, given its reason.
+
+    `zone` and `roles` are the keys that say where the receiver stands and what the actor may do.
+    """
     settings = host.settings
     file = settings.operator_file or "the operator's file"
     if reason == "disabled":
@@ -60,7 +65,7 @@ def setting_for(host: Host, tool: BoundTool, reason: str, zone: str = "zone") ->
             return f"`disable` names {tool.name}"
         return f'it is off by default; enable = ["{tool.name}"] in {file} turns it on'
     if reason in {"requires_admin", "no_actor"}:
-        return f"only an actor with the role admin may call it; ask.roles in {file} names roles"
+        return f"only an actor with the role admin may call it; {roles} in {file} names roles"
     if reason == "data_class":
         return f"its answers are {tool.data_class}; `{zone}` in {file} says where they may go"
     if reason == "sends_to":

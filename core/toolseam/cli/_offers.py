@@ -46,19 +46,22 @@ class Withheld:
     setting: str
 
 
-def withheld(host: Host, receiver: Receiver, zone: str = "zone") -> Iterator[Withheld]:
+def withheld(
+    host: Host, receiver: Receiver, zone: str = "zone", roles: str = "ask.roles"
+) -> Iterator[Withheld]:
     """Give the tools that the gate does not let through, by name.
 
     Args:
         host: the host.
         receiver: whom they would be offered.
         zone: the key of the operator's file that says where he stands.
+        roles: the key that says what the actor may do.
     """
     decide = host._state.policy.decide  # noqa: SLF001 - the gate, with an allow-list
     for tool in host.tools():
         decision = decide(tool, receiver)
         if not decision.allowed and decision.reason is not None:
-            setting = setting_for(host, tool, decision.reason, zone)
+            setting = setting_for(host, tool, decision.reason, zone, roles)
             yield Withheld(tool.name, decision.reason, setting)
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from toolseam_plugins.mcp._http import asgi
+    from toolseam_plugins.mcp._http_run import listen, names_of, serve_http
     from toolseam_plugins.mcp._sdk import McpUnavailable
     from toolseam_plugins.mcp._server import serve_stdio, server
     from toolseam_plugins.mcp._stdio import Wires, claim_stdio
@@ -19,12 +20,24 @@ _HOME = {
     "Wires": "_stdio",
     "asgi": "_http",
     "claim_stdio": "_stdio",
+    "listen": "_http_run",
+    "names_of": "_http_run",
+    "serve_http": "_http_run",
     "serve_stdio": "_server",
     "server": "_server",
 }
 
-
-__all__ = ["McpUnavailable", "Wires", "asgi", "claim_stdio", "serve_stdio", "server"]
+__all__ = [
+    "McpUnavailable",
+    "Wires",
+    "asgi",
+    "claim_stdio",
+    "listen",
+    "names_of",
+    "serve_http",
+    "serve_stdio",
+    "server",
+]
 
 
 def __getattr__(name: str) -> object:
