@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Sequence
 
     from toolseam.providers import Provider
-    from toolseam_plugins.conformance._egress import Traffic
+    from toolseam_plugins.conformance._egress_traffic import Traffic
 
     Body = dict[str, Any]
 

@@ -1,22 +1,36 @@
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from importlib import import_module
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
 from plugins.conformance.broken_hosts import HOSTS
+from plugins.conformance.leaks import LEAKS
 from toolseam import Host
 from toolseam_plugins.conformance import egress
-from toolseam_plugins.conformance._egress import SINKS, _make
+from toolseam_plugins.conformance._egress import HOST_SINKS, SINKS
+from toolseam_plugins.conformance._egress_traffic import make_host, planted
 
-PLACES = {
-    *("data", "metadata", "artifact_table", "artifact_text", "artifact_label"),
-    *("artifact_tree", "artifact_key_value", "artifact_code"),
-    *("failure_metadata", "exception", "look_alike", "settings", "environment"),
-}
+PLACES = set(LEAKS)
 ADAPTERS = ("openai", "openai_responses", "anthropic", "google")
-NAMES = {"call_wire", "acall_wire", "rendered", "specifications", "shown", "log", "run", *ADAPTERS}
+SERVERS = ("mcp_stdio", "mcp_http")
+TELLING = ("call_wire", "acall_wire", "rendered", "run", *ADAPTERS, *SERVERS, "mcp_mount")
+NAMES = {*TELLING, "specifications", "shown", "log", "otel"}
+
+
+def found(*names: str, make: Any = None) -> set[tuple[str, str]]:
+    """Return the sinks, of those named, and the places where a canary came out."""
+    return {(cell.sink, cell.place) for cell in egress(make, names=names) if cell.hit}
+
+
+def heard(name: str) -> bytes:
+    """Return what a sink hears, and look whether it hears the answer of a tool."""
+    with planted(make_host) as traffic:
+        said = SINKS[name](traffic)
+        assert traffic.told.is_in(said) is (name in TELLING)
+    return said.encode() if isinstance(said, str) else said
 
 
 def test_nothing_that_must_stay_leaves_the_host() -> None:
@@ -30,25 +44,13 @@ def test_nothing_that_must_stay_leaves_the_host() -> None:
 
 def test_a_leak_is_found() -> None:
     """A host that tells the data is caught, at that sink and for that place alone."""
-    hits = [(cell.sink, cell.place) for cell in egress(HOSTS["host-keeps-run-only"]) if cell.hit]
-
-    assert hits == [("call_wire", "data")]
+    assert found(*HOST_SINKS, make=HOSTS["host-keeps-run-only"]) == {("call_wire", "data")}
 
 
-def test_every_sink_lets_something_out() -> None:
-    """No sink is clean for want of traffic: each one, the log included, has something to say."""
-    heard: dict[str, str | bytes] = {}
-
-    def listening(name: str) -> Any:
-        def sink(traffic: Any) -> str | bytes:
-            heard[name] = SINKS[name](traffic)
-            return heard[name]
-
-        return sink
-
-    egress(sinks={f"{name} again": listening(name) for name in SINKS})
-
-    assert {name for name, said in heard.items() if said} == set(SINKS)
+@pytest.mark.parametrize("name", sorted(NAMES))
+def test_every_sink_lets_something_out(name: str) -> None:
+    """No sink is clean for want of traffic: what a provider is to be told is heard there."""
+    assert heard(name)
 
 
 def test_a_further_sink_can_be_driven() -> None:
@@ -59,34 +61,131 @@ def test_a_further_sink_can_be_driven() -> None:
         step.call("fine")
         return str(step.steps[-1].metadata.value).encode()
 
-    hits = {(cell.sink, cell.place) for cell in egress(sinks={"leaky": leaky}) if cell.hit}
+    cells = egress(sinks={"leaky": leaky}, names=())
 
-    assert hits == {("leaky", "metadata")}
+    assert {(cell.sink, cell.place) for cell in cells if cell.hit} == {("leaky", "metadata")}
+
+
+def test_a_sink_that_cannot_be_driven_is_no_pass() -> None:
+    """What was promised and cannot run fails, and is not left out."""
+
+    def broken(traffic: Any) -> bytes:
+        raise TimeoutError("no answer")
+
+    with pytest.raises(TimeoutError):
+        egress(sinks={"broken": broken}, names=())
 
 
 @pytest.mark.parametrize("name", ["run", *ADAPTERS])
 def test_a_run_is_whole(name: str) -> None:
     """Every planted tool is told of, the one that waits for a person after he said yes."""
-    heard: list[str] = []
+    said = heard(name).decode()
 
-    def listening(traffic: Any) -> str:
-        said = SINKS[name](traffic)
-        heard.append(said if isinstance(said, str) else said.decode())
-        return said if isinstance(said, str) else said.decode()
-
-    egress(sinks={"again": listening})
-
-    (said,) = heard
     told = ("Error (conflict): It failed.", "Error (execution_error)", "Error (contract_error)")
     assert all(each in said for each in (*told, "Two secrets of", "fine"))
     assert "approval_denied" not in said
     assert "permission_denied" not in said
 
 
+@pytest.mark.parametrize("name", SERVERS)
+def test_a_client_of_mcp_hears_every_outcome(name: str) -> None:
+    """The list, each failure with its code, and the answers are in the bytes of a client."""
+    said = heard(name).decode()
+
+    codes = {"conflict", "execution_error", "contract_error", "invalid_arguments", "not_found"}
+    assert all(f'"toolseam/code":"{code}"' in said.replace(" ", "") for code in codes)
+    assert "A tool of the egress proof." in said
+
+
+def test_a_mounted_server_hears_its_arguments_alone() -> None:
+    """Of all that a process holds, a child is given three variables and the call."""
+    said = heard("mcp_mount").decode()
+
+    assert '"word": "see"' in said or '"word":"see"' in said
+    assert "LD_LIBRARY" not in said
+    assert '"PATH": ' in said
+
+
+@pytest.mark.parametrize("where", ["structured", "meta", "block"])
+@pytest.mark.parametrize("place", LEAKS)
+def test_a_server_that_leaks_is_found(
+    place: str, where: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A server of MCP that hands out any place in any slot is caught over pipes and HTTP."""
+    peer = import_module("toolseam_plugins.mcp._server_peer").Peer
+    honest = peer._answer
+
+    def answer(self: Any, session: Any, wire: Any, step: Any) -> Any:
+        made, leak = honest(self, session, wire, step), LEAKS[place](session, step)
+        if where == "structured":
+            return {**made, "structuredContent": {"x": leak}}
+        if where == "meta":
+            return {**made, "_meta": {**made.get("_meta", {}), "x": leak}}
+        return {**made, "content": [*made["content"], {"type": "text", "text": leak}]}
+
+    monkeypatch.setattr(peer, "_answer", answer)
+    names = SERVERS if where == "meta" else SERVERS[:1]
+
+    assert {(name, place) for name in names} <= found(*names)
+
+
+def test_a_mount_that_leaks_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A mount that lends its child the whole environment is caught."""
+    stdio = import_module("toolseam_plugins.mcp._client_stdio")
+    mount = import_module("toolseam_plugins.mcp._mount")
+    monkeypatch.setattr(mount, "environment", lambda named: dict(stdio.os.environ))
+
+    assert found("mcp_mount") == {("mcp_mount", "environment")}
+
+
+@pytest.mark.parametrize("kept", ["data", "metadata"])
+def test_a_mounts_answer_that_leaks_is_found(kept: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A mount that tells what its server put beside the text is caught."""
+    results = import_module("toolseam_plugins.mcp._mount_tools")
+    honest = results.result_of
+    key = "structuredContent" if kept == "data" else "_meta"
+
+    def result_of(raw: Any) -> Any:
+        block = {"type": "text", "text": json.dumps(raw[key])}
+        return honest({**raw, "content": [*raw["content"], block]})
+
+    monkeypatch.setattr(results, "result_of", result_of)
+
+    assert found("mcp_mount") == {("mcp_mount", kept)}
+
+
+@pytest.mark.parametrize("place", ["data", "metadata", "failure_metadata", "artifact_tree"])
+def test_telemetry_that_leaks_is_found(place: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A span with a word of a result is caught where it is exported."""
+    telemetry = import_module("toolseam_plugins.otel._telemetry")
+    honest = telemetry.facts_of
+
+    def facts_of(step: Any, *, ran: bool) -> Any:
+        return {**honest(step, ran=ran), "x": LEAKS[place](cast("Any", None), step)}
+
+    monkeypatch.setattr(telemetry, "facts_of", facts_of)
+
+    assert found("otel") == {("otel", place)}
+
+
+def test_telemetry_that_records_exceptions_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A span that keeps what a tool raised as an event, as the API's own way does, is caught."""
+    telemetry = import_module("toolseam_plugins.otel._telemetry")
+
+    @contextmanager
+    def inside(self: Any, context: Any) -> Iterator[None]:
+        with self._tracer.start_as_current_span(context.tool.name):
+            yield
+
+    monkeypatch.setattr(telemetry.Telemetry, "_inside", inside)
+
+    assert found("otel") == {("otel", "exception")}
+
+
 def overheard(tools: Sequence[Any]) -> tuple[Host, str]:
     """Return a host of the planted tools, and the data that one of them gives."""
     data: Any = tools[0].execute({}).data
-    return _make(tools), json.dumps(data.value)
+    return make_host(tools), json.dumps(data.value)
 
 
 MUTANTS = {
@@ -101,16 +200,14 @@ MUTANTS = {
 def test_an_adapter_that_leaks_is_found(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """An adapter that adds what it overheard to an answer is caught, at its sink alone."""
     room = import_module(f"toolseam_plugins.providers.{MUTANTS[name]}")
-    honest, heard = room.spoken, [""]
-    monkeypatch.setattr(room, "spoken", lambda text: f"{honest(text)} {heard[0]}")
+    honest, said = room.spoken, [""]
+    monkeypatch.setattr(room, "spoken", lambda text: f"{honest(text)} {said[0]}")
 
     def make(tools: Sequence[Any]) -> Host:
-        host, heard[0] = overheard(tools)
+        host, said[0] = overheard(tools)
         return host
 
-    hits = {(cell.sink, cell.place) for cell in egress(make) if cell.hit}
-
-    assert hits == {(name, "data")}
+    assert found("run", *ADAPTERS, make=make) == {(name, "data")}
 
 
 def test_a_loop_that_leaks_is_found_at_every_adapter(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -126,7 +223,7 @@ def test_a_loop_that_leaks_is_found_at_every_adapter(monkeypatch: pytest.MonkeyP
 
     monkeypatch.setattr(turns, "_message", message)
 
-    hits = {(cell.sink, cell.place) for cell in egress() if cell.hit}
+    hits = found("run", "call_wire", *ADAPTERS)
 
     assert {sink for sink, _ in hits} == {"run", *ADAPTERS}
     assert {place for _, place in hits} == {"metadata", "failure_metadata"}

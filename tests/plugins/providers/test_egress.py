@@ -11,7 +11,7 @@ from support.provider_recorder import Answer, Recorder, recording
 from support.tools import ADA
 from toolseam import Actor
 from toolseam.runs import Decision, Run
-from toolseam_plugins.conformance._egress import Traffic, _make, _planted
+from toolseam_plugins.conformance._egress_traffic import Traffic, make_host, planted
 
 QUESTION = "What do they say?"
 
@@ -19,8 +19,8 @@ QUESTION = "What do they say?"
 @pytest.fixture
 def traffic() -> Iterator[Traffic]:
     """Give a host whose tools hold canaries in all that is for the run alone."""
-    with _planted(_make) as planted:
-        yield planted
+    with planted(make_host) as found:
+        yield found
 
 
 def answers(maker: Maker, names: tuple[str, ...], *, streaming: bool) -> list[Answer]:
