@@ -268,7 +268,7 @@ def test_an_answer_that_is_too_large_is_refused(tmp_path: Path) -> None:
 def test_a_closed_pipe_is_told_by_what_may_have_happened(
     tmp_path: Path, effect: str, code: str
 ) -> None:
-    """P06 d: a read is `unavailable`; a write that was sent may have acted, and counts as unknown."""
+    """P06 d: a read is `unavailable`; a write that was sent may have acted: effect `unknown`."""
     server, said = depot(tmp_path, "sys.exit(1)", effect=effect)
 
     with mounted(said) as host:
