@@ -20,6 +20,15 @@ SOURCES = ("core", "plugins", "builtin_tools", "tests", "benchmarks", "docs", "n
 PACKAGES = ("toolseam", "toolseam_builtin", "toolseam_plugins")
 WHEELS = ROOT / "dist"
 AIMOCK = "@copilotkit/aimock@1.43.0"
+MCP_PROGRAMS = (
+    # The current release, and the one that holds what the revision 2026-07-28 requires.
+    "@modelcontextprotocol/conformance@0.1.16",
+    "conformance-next@npm:@modelcontextprotocol/conformance@0.2.0-alpha.12",
+    "@modelcontextprotocol/inspector@2.12.0",
+    "@modelcontextprotocol/server-everything@2026.8.31",
+    "@modelcontextprotocol/server-filesystem@2026.8.31",
+    "@modelcontextprotocol/server-memory@2026.8.31",
+)
 
 
 def groups(*names: str) -> tuple[str, ...]:
@@ -116,13 +125,28 @@ def lowest(session: nox.Session) -> None:
 
 @nox.session(tags=["full"], requires=["wheel"])
 def second_opinion(session: nox.Session) -> None:
-    """Run the providers against a mock of their APIs that others wrote, which npm fetches."""
+    """Ask programs that others wrote, which npm fetches.
+
+    A mock of the providers' APIs, and for MCP its conformance suites, a client and three servers;
+    what they ask of ours they ask of it on both majors of the SDK.
+    """
     install_wheel(session, *groups("test", "mock"))
-    place = session.create_tmp()
+    place = Path(session.create_tmp())
     quietly = ("--no-audit", "--no-fund", "--ignore-scripts")
-    session.run("npm", "install", "--prefix", place, *quietly, AIMOCK)
-    mock = {"TOOLSEAM_AIMOCK": str(Path(place) / "node_modules" / ".bin" / "llmock")}
-    session.run("python", "-m", "pytest", "tests/second_opinion", env=mock)
+    session.run("npm", "install", "--prefix", str(place), *quietly, AIMOCK, *MCP_PROGRAMS)
+    (wheel,) = WHEELS.glob("*.whl")
+    python, older = str(Path(session.bin) / "python"), str(place / "sdk1" / "bin" / "python")
+    session.run("uv", "venv", "-q", "--clear", "-p", python, str(place / "sdk1"), external=True)
+    ours = (f"toolseam[mcp] @ {wheel.as_uri()}", "mcp<2", "uvicorn")
+    session.run("uv", "pip", "install", "-q", "-p", older, *ours, external=True)
+    modules = place / "node_modules"
+    programs = {
+        "TOOLSEAM_AIMOCK": str(modules / ".bin" / "llmock"),
+        "TOOLSEAM_NODE_MODULES": str(modules),
+        "TOOLSEAM_MCP1_PYTHON": older,
+        "TOOLSEAM_MCP2_PYTHON": python,
+    }
+    session.run("python", "-m", "pytest", "tests/second_opinion", *session.posargs, env=programs)
 
 
 @nox.session(tags=["full"], requires=["wheel"])
