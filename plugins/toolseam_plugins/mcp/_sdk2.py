@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from toolseam_plugins.mcp._server_notes import Progress
     from toolseam_plugins.mcp._server_peer import Peer
 
+_TOKENS = {"progressToken", "progress_token"}
 _LEVEL = "io.modelcontextprotocol/logLevel"
 
 
@@ -36,9 +37,9 @@ def make_server(peer: Peer, version: str) -> Any:  # noqa: ANN401
         wants = meta.get(_LEVEL) if context.protocol_version in modern else peer.level(caller.key)
 
         async def send(note: Progress) -> None:
-            if "progressToken" in meta or "progress_token" in meta:
-                await context.session.report_progress(note.done, note.total, note.text or None)
-            elif note.text and wants in LEVELS:
+            # It knows who asked for progress; a client in this process has no token.
+            await context.session.report_progress(note.done, note.total, note.text or None)
+            if note.text and wants in LEVELS and not _TOKENS & meta.keys():
                 told = {"level": "info", "logger": note.tool, "data": note.text}
                 params = types.LoggingMessageNotificationParams(**told)
                 notification = types.LoggingMessageNotification(params=params)
