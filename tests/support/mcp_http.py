@@ -25,13 +25,13 @@ class Place(NamedTuple):
 
 
 @contextlib.contextmanager
-def serving(app: Any) -> Iterator[Place]:
+def serving(app: Any, port: int = 0) -> Iterator[Place]:
     """Serve an application in a thread of its own until the end of the block."""
     import uvicorn
 
     from toolseam_plugins.mcp import listen
 
-    listener = listen("127.0.0.1", 0)
+    listener = listen("127.0.0.1", port)
     config = uvicorn.Config(
         app, log_config=None, ws="none", lifespan="auto", timeout_graceful_shutdown=1
     )
