@@ -9,7 +9,7 @@ import select
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self
 
@@ -164,14 +164,25 @@ READY = {"jsonrpc": "2.0", "method": "notifications/initialized"}
 
 
 class Served:
-    """A client of raw bytes and the server that it started."""
+    """A client of raw bytes and the server that it started.
 
-    def __init__(self, *words: str) -> None:
+    By default the server is this script, and `words` are the tools whose data it tells.
+    """
+
+    def __init__(
+        self,
+        *words: str,
+        program: Sequence[str | Path] = (sys.executable, Path(__file__)),
+        cwd: Path | None = None,
+        environ: Mapping[str, str] | None = None,
+    ) -> None:
         self._child = subprocess.Popen(
-            [sys.executable, str(Path(__file__)), *words],
+            [*program, *words],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
+            cwd=cwd,
+            env=os.environ | dict(environ or {}),
         )
         self._rest = b""
 
@@ -208,6 +219,18 @@ class Served:
             self._rest += read
         line, _, self._rest = self._rest.partition(b"\n")
         return line
+
+    def said(self, words: bytes) -> bytes:
+        """Return what stands on standard error once `words` do."""
+        assert self._child.stderr is not None
+        until, seen = time.monotonic() + WAIT_S, b""
+        while words not in seen or not seen.endswith(b"\n"):
+            ready, _, _ = select.select([self._child.stderr], [], [], until - time.monotonic())
+            assert ready, seen
+            read = os.read(self._child.stderr.fileno(), 1 << 16)
+            assert read, seen
+            seen += read
+        return seen
 
     def answer(self) -> dict[str, Any]:
         """Return the next message."""

@@ -24,6 +24,7 @@ _ERROR_BYTES = 64_000
 _ERROR_LINE = 1_000
 _TAIL_LINES = 5
 _GRACE_S = 1.0
+_LAST_S = 0.2
 
 
 def environment(named: Mapping[str, str]) -> dict[str, str]:
@@ -76,8 +77,9 @@ class Child:
             raise Lost("not_started", text, sent=False) from None
         return cls(process, talk, log)
 
-    def last_words(self) -> tuple[str, ...]:
+    async def last_words(self) -> tuple[str, ...]:
         """Return the last lines that it wrote to its standard error, masked and escaped."""
+        await asyncio.wait({self._readers[1]}, timeout=_LAST_S)
         return tuple(self._tail)
 
     async def send(self, message: bytes, answered: Callable[[], bool] | None = None) -> None:

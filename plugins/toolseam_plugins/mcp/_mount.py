@@ -41,6 +41,7 @@ class Mount:
         self._log = logging.getLogger(f"toolseam.mount.{name}")
         self._turn = asyncio.Lock()
         self._talk: Talk | None = None
+        self._endings: set[asyncio.Task[None]] = set()
 
     async def open(self) -> None:
         """Connect and list, once; what fails is remembered and not raised."""
@@ -76,7 +77,16 @@ class Mount:
     async def close(self) -> None:
         """End the connection."""
         if self._talk is not None:
-            await self._talk.close()
+            self._end(self._talk)
+        if self._endings:
+            await asyncio.wait(self._endings)
+
+    def _end(self, talk: Talk) -> None:
+        """End a connection beside everything else: a child may take its time."""
+        if hasattr(talk, "transport"):
+            task = asyncio.ensure_future(talk.close())
+            self._endings.add(task)
+            task.add_done_callback(self._endings.discard)
 
     def _hold_to(self, tool: Definition) -> None:
         known = None if self.listing is None else self.listing.tools.get(tool.name)
@@ -122,7 +132,7 @@ class Mount:
         if talk is None or talk.lost is not None:
             if talk is not None:
                 self._talk = None
-                await talk.close()
+                self._end(talk)
             talk = await self._connect()
         elif talk.changed:
             talk.changed = False
@@ -134,12 +144,14 @@ class Mount:
         try:
             await self._introduce(talk)
             await self._list(talk)
-        except BaseException:
-            await asyncio.shield(_closed(talk))
-            raise
-        finally:
+        except Lost:
             transport = getattr(talk, "transport", None)
-            self.last_words = transport.last_words() if isinstance(transport, Child) else ()
+            self.last_words = await transport.last_words() if isinstance(transport, Child) else ()
+            self._end(talk)
+            raise
+        except BaseException:
+            self._end(talk)
+            raise
         self._talk = talk
         return talk
 
@@ -185,11 +197,6 @@ class Mount:
             self._log.warning("%s", text)
             return
         self.fault = None
-
-
-async def _closed(talk: Talk) -> None:
-    if getattr(talk, "transport", None) is not None:
-        await talk.close()
 
 
 def _web(said: MountSettings) -> Any:  # noqa: ANN401 - `Web`, of a module that needs an extra

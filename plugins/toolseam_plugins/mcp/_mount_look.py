@@ -87,14 +87,15 @@ def as_toml(name: str, said: MountSettings, seen: Look) -> str:
 
 
 _HEAD = """\
-# {name} offers {number} tools. What they say of themselves is shown, and never believed.
+# {name} offers {number}. What they say of themselves is shown, and never believed.
 # Read it; then say what is so: `enabled`, `effect` (read_only, idempotent_write,
 # non_idempotent_write, unknown), `data_class` (public_content … secret_adjacent) and
 # `requires_admin`."""
 
 
 def _toml(name: str, said: MountSettings, seen: Look) -> Iterator[str]:
-    yield _HEAD.format(name=name, number=len(seen.tools))
+    number = "1 tool" if len(seen.tools) == 1 else f"{len(seen.tools)} tools"
+    yield _HEAD.format(name=name, number=number)
     for note in (*seen.notes, *(f"{one_line(each, _LINE)} is not offered" for each in seen.gone)):
         yield f"# note: {one_line(note, _LINE)}"
     for tool in seen.tools:

@@ -80,7 +80,8 @@ def _state(mount: Mount, tools: list[MountedTool | MissingTool]) -> tuple[str, s
     there = [tool for tool in tools if isinstance(tool, MountedTool)]
     said = mount.settings.tools
     declared = sum(tool.tool_spec().remote_name in said for tool in there)
-    text = f"{len(mount.listing.tools)} tools, {declared} of them declared"
+    number = len(mount.listing.tools)
+    text = f"{number} tool{'' if number == 1 else 's'}, {declared} declared"
     if not declared:
         text += f"; `toolseam mount {mount.name}` prints what declares them"
     if mount.fault is not None:
