@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import json
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, cast
 
@@ -12,6 +14,12 @@ from langchain_core.tools import BaseTool
 from pydantic import PrivateAttr
 
 from toolseam_plugins.interop._offers import Offer, offers, shown_to_people
+
+_runtimes: tuple[type, ...] = ()
+with contextlib.suppress(ModuleNotFoundError):
+    from langgraph.prebuilt import ToolRuntime
+
+    _runtimes = (ToolRuntime,)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -29,7 +37,12 @@ class _Asked:
     text: str | None
 
 
-_ASKED: ContextVar[_Asked] = ContextVar("toolseam_langchain_call")
+_TURN = "seam_turn"
+_REASONS = ("finish_reason", "stop_reason", "stopReason", "done_reason", "status")
+_CUT = ("length", "max_tokens", "MAX_TOKENS", "model_length", "incomplete")
+"""Where the makers say why a turn ended, and how they say that it was cut."""
+
+_ASKED: ContextVar[_Asked] = ContextVar("toolseam_call", default=_Asked(None, None))
 
 
 def tools(session: Session, approver: Actor | None) -> list[BaseTool]:
@@ -51,19 +64,24 @@ class SeamTool(BaseTool):
     _approver: Actor | None = PrivateAttr(default=None)
     _shown: dict[str, dict[str, Preview]] = PrivateAttr(default_factory=dict)
 
+    def func(self, seam_turn: ToolRuntime[Any, Any]) -> None:
+        """Ask LangGraph for the turn that a call is of: it reads this signature of a tool."""
+
     def run(self, tool_input: str | dict[str, Any], *given: Any, **more: Any) -> Any:  # noqa: ANN401
         """Run the tool; a text is the model's own JSON, to be judged by the seam."""
-        token = _ASKED.set(_asked(tool_input, more))
+        readable, asked = _asked(tool_input, more)
+        token = _ASKED.set(asked)
         try:
-            return super().run(_readable(tool_input), *given, **more)
+            return super().run(readable, *given, **more)
         finally:
             _ASKED.reset(token)
 
     async def arun(self, tool_input: str | dict[str, Any], *given: Any, **more: Any) -> Any:  # noqa: ANN401
         """Await the tool; else like `run`."""
-        token = _ASKED.set(_asked(tool_input, more))
+        readable, asked = _asked(tool_input, more)
+        token = _ASKED.set(asked)
         try:
-            return await super().arun(_readable(tool_input), *given, **more)
+            return await super().arun(readable, *given, **more)
         finally:
             _ASKED.reset(token)
 
@@ -115,13 +133,39 @@ def _approved(said: object) -> str:
     return digest if isinstance(digest, str) else ""
 
 
-def _asked(tool_input: str | dict[str, Any], more: Mapping[str, Any]) -> _Asked:
-    return _Asked(more.get("tool_call_id"), tool_input if isinstance(tool_input, str) else None)
+def _asked(
+    tool_input: str | dict[str, Any], more: Mapping[str, Any]
+) -> tuple[dict[str, Any], _Asked]:
+    """Return what LangChain may read of a call, and what the seam is to judge."""
+    call_id = more.get("tool_call_id")
+    if isinstance(tool_input, str):
+        # LangChain raises where a text meets a plain schema.
+        return {}, _Asked(call_id, tool_input)
+    arguments = dict(tool_input)
+    if not isinstance(arguments.get(_TURN), _runtimes) or not _was_cut(arguments.pop(_TURN)):
+        return arguments, _Asked(call_id, None)
+    # Of a stream that was cut LangChain mends the arguments: they go on as they came, cut.
+    return arguments, _Asked(call_id, json.dumps(arguments, default=repr)[:-1])
 
 
-def _readable(tool_input: str | dict[str, Any]) -> dict[str, Any]:
-    # LangChain raises where a text meets a plain schema.
-    return {} if isinstance(tool_input, str) else tool_input
+def _was_cut(turn: ToolRuntime[Any, Any]) -> bool:
+    """Tell whether the model's turn ended because it was too long."""
+    state: object = turn.state
+    newest = _last(state) or _last(_member(state, "messages"))
+    told = _member(newest, "response_metadata")
+    return any(_member(told, where) in _CUT for where in _REASONS)
+
+
+def _last(held: object) -> object:
+    """Return the last of a list, or None where there is none."""
+    return cast("list[object]", held)[-1] if isinstance(held, list) and held else None
+
+
+def _member(holder: object, name: str) -> Any:  # noqa: ANN401
+    """Return what a state or a message holds under a name, as key or as attribute."""
+    if isinstance(holder, dict):
+        return cast("dict[str, Any]", holder).get(name)
+    return getattr(holder, name, None)
 
 
 def _can_wait() -> bool:
