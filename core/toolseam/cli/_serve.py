@@ -88,19 +88,19 @@ exit codes: 0 the client has ended, or SIGTERM came; 2 usage or settings
 
 def main(options: Namespace) -> int:
     """Serve until the client ends, or a signal comes."""
-    wires = None
-    if not options.http:
-        from toolseam_plugins.mcp import claim_stdio
+    from toolseam_plugins.mcp import claim_stdio, find_sdk
 
-        # Before any plugin is imported: what it prints then is no answer of ours.
-        wires = claim_stdio()
+    # Before any plugin is imported: what it prints then is no answer of ours.
+    wires = None if options.http else claim_stdio()
     from toolseam import Host
 
     try:
-        with Host.load() as host:
-            if wires is None:
-                return _over_http(host, options)
-            return _over_streams(host, options, wires)
+        find_sdk()
+        if wires is not None:
+            with Host.load() as host:
+                return _over_streams(host, options, wires)
+        with _listener(options) as listener, Host.load() as host:
+            return _over_http(host, options, listener)
     except UsageError as error:
         complain(str(error))
         return _USAGE
@@ -125,33 +125,31 @@ def _over_streams(host: Host, options: Namespace, wires: Wires) -> int:
     return 0
 
 
-def _over_http(host: Host, options: Namespace) -> int:
+def _over_http(host: Host, options: Namespace, listener: socket.socket) -> int:
     from toolseam.cli._offers import wanted
-    from toolseam_plugins.mcp import asgi, serve_http
+    from toolseam_plugins.mcp import asgi, names_of, serve_http
 
-    listener = _listener(options)
-    with listener:
-        actor, names = _actor(host, options), wanted(host, options.tools)
-        token, file = _token(options, listener.getsockname()[1])
-        try:
-            app = asgi(
-                host,
-                token=token,
-                actor=actor,
-                hosts=_names(options, listener),
-                tools=names,
-                zone=options.zone,
-                structured=host.settings.operator.mcp.structured,
-                path=_PATH,
-            )
-            _introduce(host, options, actor)
-            where = f"the variable {options.token_env}" if file is None else str(file)
-            note(f"token: {where}")
-            note(f"serving http://{min(_own_names(listener))}{_PATH}")
-            serve_http(app, listener)
-        finally:
-            if file is not None:
-                file.unlink(missing_ok=True)
+    actor, names = _actor(host, options), wanted(host, options.tools)
+    own = names_of(listener)
+    token, file = _token(options, listener.getsockname()[1])
+    try:
+        app = asgi(
+            host,
+            token=token,
+            actor=actor,
+            hosts=own | frozenset(options.host),
+            tools=names,
+            zone=options.zone,
+            structured=host.settings.operator.mcp.structured,
+            path=_PATH,
+        )
+        _introduce(host, options, actor)
+        note(f"token: {f'the variable {options.token_env}' if file is None else file}")
+        note(f"serving http://{min(own)}{_PATH}")
+        serve_http(app, listener)
+    finally:
+        if file is not None:
+            file.unlink(missing_ok=True)
     return 0
 
 
@@ -205,16 +203,6 @@ def _listener(options: Namespace) -> socket.socket:
     except (OSError, OverflowError):
         message = f"--port {options.port}: {options.bind} cannot be listened on there"
         raise UsageError(message) from None
-
-
-def _own_names(listener: socket.socket) -> frozenset[str]:
-    from toolseam_plugins.mcp import names_of
-
-    return names_of(listener)
-
-
-def _names(options: Namespace, listener: socket.socket) -> frozenset[str]:
-    return _own_names(listener) | frozenset(options.host)
 
 
 def _token(options: Namespace, port: int) -> tuple[str, Path | None]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from toolseam_plugins.mcp._http import asgi
     from toolseam_plugins.mcp._http_run import listen, names_of, serve_http
-    from toolseam_plugins.mcp._sdk import McpUnavailable
+    from toolseam_plugins.mcp._sdk import McpUnavailable, find_sdk
     from toolseam_plugins.mcp._server import serve_stdio, server
     from toolseam_plugins.mcp._stdio import Wires, claim_stdio
 
@@ -20,6 +20,7 @@ _HOME = {
     "Wires": "_stdio",
     "asgi": "_http",
     "claim_stdio": "_stdio",
+    "find_sdk": "_sdk",
     "listen": "_http_run",
     "names_of": "_http_run",
     "serve_http": "_http_run",
@@ -32,6 +33,7 @@ __all__ = [
     "Wires",
     "asgi",
     "claim_stdio",
+    "find_sdk",
     "listen",
     "names_of",
     "serve_http",
