@@ -159,9 +159,9 @@ bomb = {"properties": {"a": {"type": "string", "pattern": "(a+)+$(?!b)"}}}
 reply(number, {"tools": [{**TOOLS[0], "inputSchema": bomb}]})
 """,
     "deep": """
-deep = {"type": "object"}
-for _ in range(500): deep = {"type": "object", "properties": {"a": deep}}
-reply(number, {"tools": [{**TOOLS[0], "inputSchema": deep}]})
+schema = '{"type": "object", "properties": {"a": ' * 240 + "{}" + "}}" * 240
+listed = '{"jsonrpc": "2.0", "id": %d, "result": {"tools": [{"name": "find", "inputSchema": %s}]}}'
+print(listed % (number, schema), flush=True)
 """,
     "brackets": 'print(\'{"id": %d, "result": \' % number + "[" * 100_000, flush=True)',
     "twice": 'reply(number, {"tools": [TOOLS[0], {**TOOLS[0], "description": "twice"}, 7, []]})',
