@@ -97,10 +97,10 @@ class Page:
         """Send one request exactly as it is given, and return what came back."""
         lines = [f"{method} {path} HTTP/1.1", *(f"{k}: {v}" for k, v in headers.items())]
         with socket.create_connection(("127.0.0.1", self.port), timeout=_SECONDS) as line:
-            line.sendall("\r\n".join([*lines, "Connection: close", "", ""]).encode("latin-1"))
+            head = "\r\n".join([*lines, "Connection: close", "", ""]).encode("latin-1")
             received = b""
             try:
-                line.sendall(body)
+                line.sendall(head + body)
                 while part := line.recv(65_536):
                     received += part
             except (BrokenPipeError, ConnectionResetError):

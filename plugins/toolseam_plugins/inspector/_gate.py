@@ -82,10 +82,12 @@ class Gate:
         try:
             self._judge(scope)
         except Refused as refused:
-            headers = [(b"content-type", b"application/json")]
+            body = refused.body
+            length = str(len(body)).encode()
+            headers = [(b"content-type", b"application/json"), (b"content-length", length)]
             start = {"type": "http.response.start", "status": refused.status, "headers": headers}
             await bearing(start)
-            await bearing({"type": "http.response.body", "body": refused.body})
+            await bearing({"type": "http.response.body", "body": body})
             return
         await self._app(scope, receive, bearing)
 
