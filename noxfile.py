@@ -156,6 +156,13 @@ def frameworks(session: nox.Session) -> None:
     session.run("python", "-m", "pytest", "tests/frameworks", *session.posargs)
 
 
+@nox.session(python=PYTHONS[1], tags=["full"], requires=["wheel"])
+def browser(session: nox.Session) -> None:
+    """Look at the inspector's page in Chromium, which has to be on the machine."""
+    install_wheel(session, *groups("test", "browser"))
+    session.run("python", "-m", "pytest", "tests/browser", *session.posargs)
+
+
 @nox.session(tags=["coverage"], requires=["wheel"])
 def coverage(session: nox.Session) -> None:
     """Measure which lines and branches the tests reach."""

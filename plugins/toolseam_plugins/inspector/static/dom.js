@@ -37,7 +37,7 @@ export function el(name, attributes = {}, ...children) {
 }
 
 function put(parent, children) {
-  for (const child of children.flat()) {
+  for (const child of children.flat(Infinity)) {
     if (child === null || child === undefined || child === false) continue;
     parent.append(child instanceof Node ? child : document.createTextNode(visible(child)));
   }

@@ -11,7 +11,7 @@ const SPANS = [
 ];
 
 export function errorsView() {
-  const pick = el("select", { "aria-label": "Time" }, SPANS.map(([hours, word]) => el("option", { value: hours, selected: hours === 24 }, word)));
+  const pick = el("select", { "aria-label": "Time" }, SPANS.map(([hours, word]) => el("option", { value: hours, selected: hours === 1 }, word)));
   const said = el("p", { class: "list-said", role: "status" });
   const room = el("div", { class: "strips" });
   const node = el("div", { class: "column scroll" }, el("div", { class: "bar" }, el("h1", {}, "Errors"), said, pick), room);

@@ -97,7 +97,7 @@ function field(name, given, root, required, level) {
     input.id = id;
     input.setAttribute("aria-describedby", `${note} ${problem.id}`);
     input.setAttribute("aria-required", required);
-    if ("default" in schema && "placeholder" in input) input.placeholder = shortly(schema.default);
+    if (schema.default !== undefined && schema.default !== null && "placeholder" in input) input.placeholder = shortly(schema.default);
   }
   const node = el(
     input ? "div" : "fieldset",

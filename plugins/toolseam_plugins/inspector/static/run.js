@@ -5,7 +5,7 @@ import { block, el, facts, fill, say } from "./dom.js";
 import { rows } from "./rows.js";
 import { stepPanel } from "./step.js";
 import { back } from "./tools.js";
-import { badge, badged, bytes, count, moment, seconds, spoken, tone } from "./words.js";
+import { aside, badge, badged, bytes, count, kind, moment, seconds, spoken, tone } from "./words.js";
 
 const HEIGHT = 40;
 
@@ -151,9 +151,11 @@ export function runView(host, path) {
   function show(element, step) {
     const { sign, what, bar, took, crosses, stays } = element.parts;
     element.dataset.kind = step.kind;
-    what.textContent = step.tool ?? spoken(step.kind);
-    badged(sign, step.status ?? step.kind, word(step));
-    bar.className = `fall-bar ${step.kind === "tool" ? tone(step.status) : "other"}`;
+    const called = step.kind === "tool";
+    what.textContent = called ? (step.tool ?? "(no tool)") : kind(step);
+    sign.hidden = !step.status;
+    if (step.status) badged(sign, step.status, word(step), called ? "bad" : aside(step));
+    bar.className = `fall-bar ${called ? tone(step.status) : "other"}`;
     bar.style.left = `${(100 * step.began) / whole}%`;
     bar.style.width = `${(100 * (step.duration_s ?? 0)) / whole}%`;
     took.textContent = seconds(step.duration_s);
@@ -254,7 +256,7 @@ function word(step) {
   if (step.flags.includes("withdrawn")) return "withdrawn";
   if (step.flags.includes("dropped")) return "dropped";
   if (step.flags.includes("late")) return "late";
-  return step.status ? undefined : spoken(step.kind);
+  return undefined;
 }
 
 function sum(one, other) {

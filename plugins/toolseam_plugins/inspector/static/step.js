@@ -5,7 +5,7 @@ import { artifacts, pretty } from "./artifacts.js";
 import { block, code, el, facts } from "./dom.js";
 import { tabs } from "./tabs.js";
 import { json } from "./tree.js";
-import { badge, bytes, count, meter, moment, seconds, spoken } from "./words.js";
+import { aside, badge, bytes, count, kind, meter, moment, seconds, spoken } from "./words.js";
 
 /** Show a step; `open` names the tab, `opened` is told which one is. */
 export function stepPanel(host, step, { open, opened } = {}) {
@@ -55,14 +55,14 @@ function seam(host, step) {
     el(
       "div",
       { class: "crosses" },
-      el("h3", {}, step.wire === null ? "Would cross to the model" : "Crossed to the model"),
+      el("h3", {}, "Goes to the model"),
       meter("Content", content, limits.content_bytes),
     ),
     el("div", { class: "stitch", "aria-hidden": "true" }),
     el(
       "div",
       { class: "stays" },
-      el("h3", {}, "Stayed here"),
+      el("h3", {}, "Stays here"),
       meter("Artifacts", shown, limits.artifact_bytes),
       meter("Data", data, limits.data_bytes),
     ),
@@ -174,14 +174,6 @@ function rawTab(step) {
 
 // -- what is no tool call ---------------------------------------------------------------------------
 
-const TITLES = {
-  request: "Request",
-  llm: "Model",
-  approval: "Approval",
-  context: "Context",
-  dropped: "Dropped",
-};
-
 function runStep(step, open, opened) {
   return el(
     "article",
@@ -189,8 +181,8 @@ function runStep(step, open, opened) {
     el(
       "header",
       { class: "step-head" },
-      el("h2", {}, TITLES[step.kind] ?? step.kind),
-      step.status ? badge(step.status) : null,
+      el("h2", {}, kind(step)),
+      step.status ? badge(step.status, undefined, aside(step)) : null,
       flags(step),
     ),
     tabs({

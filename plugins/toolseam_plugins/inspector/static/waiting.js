@@ -36,7 +36,7 @@ export function waitingView(host, path) {
                 "aria-current": run.run === path[0] ? "true" : null,
               },
               el("span", { class: "card-name" }, run.tools.join(", ") || "(no tool)"),
-              badge("waiting_for_approval", `${run.decided} of ${run.asked}`),
+              badge("waiting_for_approval", `${run.decided} of ${run.asked} decided`),
               el("span", { class: "card-about" }, `${run.owner ?? "nobody"} · since ${moment(run.since)} · ${run.run.slice(0, 12)}`),
             ),
           ),

@@ -36,14 +36,14 @@ export function spoken(slug) {
 }
 
 /** A state as a word with its sign; the slug stays in the title. */
-export function badge(slug, word) {
-  const tone = TONES[slug] ?? "bad";
-  return el("span", { class: `badge ${tone}`, title: slug }, word ?? WORDS[slug] ?? spoken(slug));
+export function badge(slug, word, otherwise = "bad") {
+  const said = word ?? WORDS[slug] ?? spoken(slug);
+  return el("span", { class: `badge ${TONES[slug] ?? otherwise}`, title: slug }, said);
 }
 
 /** Show a state in an element made before: rows that scroll are filled again and again. */
-export function badged(into, slug, word) {
-  into.className = `badge ${TONES[slug] ?? "bad"}`;
+export function badged(into, slug, word, otherwise = "bad") {
+  into.className = `badge ${TONES[slug] ?? otherwise}`;
   into.textContent = word ?? WORDS[slug] ?? spoken(slug);
   into.title = slug;
 }
@@ -51,6 +51,27 @@ export function badged(into, slug, word) {
 export function tone(slug) {
   return TONES[slug] ?? "bad";
 }
+
+const KINDS = {
+  request: "Request",
+  llm: "Model",
+  approval: "Approval",
+  context: "Context",
+  dropped: "Dropped",
+};
+
+/** What a step of a run is called that is no tool call. */
+export function kind(step) {
+  const word = KINDS[step.kind] ?? spoken(step.kind);
+  return step.tool ? `${word}: ${step.tool}` : word;
+}
+
+/** The tone of a status among what is no tool call, where a word of its own is no failure. */
+export function aside(step) {
+  return FAILED.has(step.status) ? "bad" : "quiet";
+}
+
+const FAILED = new Set(["failed", "error", "refused", "content_filter"]);
 
 export function bytes(size) {
   if (size === null || size === undefined) return "–";
@@ -61,11 +82,14 @@ export function bytes(size) {
 
 export function seconds(duration) {
   if (duration === null || duration === undefined) return "–";
-  if (duration === 0) return "0";
+  if (duration === 0) return "–";
   if (duration < 0.001) return `${Math.round(duration * 1e6)} µs`;
   if (duration < 1) return `${short(duration * 1_000)} ms`;
   if (duration < 120) return `${short(duration)} s`;
-  if (duration < 7_200) return `${Math.floor(duration / 60)} min ${Math.round(duration % 60)} s`;
+  if (duration < 7_200) {
+    const rest = Math.round(duration % 60);
+    return `${Math.floor(duration / 60)} min${rest ? ` ${rest} s` : ""}`;
+  }
   return `${short(duration / 3_600)} h`;
 }
 

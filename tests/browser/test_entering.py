@@ -1,0 +1,53 @@
+from __future__ import annotations
+
+from playwright.sync_api import Browser, expect
+
+from support.browsing import Sight, Stage
+
+
+def test_the_token_leaves_the_address_and_the_history(sight: Sight) -> None:
+    """Whoever looks at the address bar, or goes back, finds no token there."""
+    page = sight.page
+
+    address = page.url
+    page.go_back()
+
+    assert address == f"{sight.stage.served.origin}/#/tools"
+    assert page.url == "about:blank"
+
+
+def test_a_link_opens_the_page_once(browser: Browser, stage: Stage) -> None:
+    """The second visitor with the same link is told how to get one of his own."""
+    link = stage.served.app.new_link()
+    first, second = browser.new_context(), browser.new_context()
+    here, there = first.new_page(), second.new_page()
+
+    here.goto(link)
+    expect(here.get_by_role("navigation").get_by_role("link")).to_have_count(5)
+    there.goto(link)
+
+    expect(there.get_by_role("heading", name="This page is locked")).to_be_visible()
+    assert "#" not in there.url
+    first.close()
+    second.close()
+
+
+def test_without_a_link_the_page_is_locked(browser: Browser, stage: Stage) -> None:
+    """The bare address shows nothing of the host."""
+    context = browser.new_context()
+    page = context.new_page()
+
+    page.goto(stage.served.origin)
+
+    expect(page.get_by_role("heading", name="This page is locked")).to_be_visible()
+    expect(page.get_by_role("navigation").get_by_role("link")).to_have_count(0)
+    context.close()
+
+
+def test_a_visitor_may_load_the_page_again(sight: Sight) -> None:
+    """The cookie and the key outlive a reload, and the view stays open."""
+    sight.go("runs")
+
+    sight.page.reload()
+
+    expect(sight.page.get_by_role("heading", name="Runs")).to_be_visible()
