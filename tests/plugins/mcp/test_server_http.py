@@ -1,7 +1,9 @@
 """The MCP server over HTTP: whose sessions they are, and what reaches a tool."""
 
 import asyncio
+import re
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -164,3 +166,29 @@ def test_nobody_is_let_in_unasked(tools: Host) -> None:
     for words in ({}, {"token": TOKEN, "actor_from": by_name}, {"token": "short"}):
         with pytest.raises(ValueError):
             asgi(tools, **words)
+
+
+def test_the_application_of_the_docs_serves_whom_it_knows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The program of the how-to page runs as printed: by its tokens, and below its path."""
+    page = Path(__file__).parents[3] / "docs" / "how-to" / "serve-mcp.md"
+    found = re.search(r"```python\n(.*?)```", page.read_text("utf-8"), re.DOTALL)
+    assert found is not None
+    monkeypatch.chdir(tmp_path)
+    scope: dict[str, Any] = {"__name__": "docs"}
+    exec(compile(found[1], page, "exec"), scope)
+
+    with serving(scope["app"]) as served:
+        own = {"host": "tools.example.org"}
+        eve = own | {"authorization": "Bearer a-long-token-of-eve"}
+        ada = own | {"authorization": "Bearer a-long-token-of-ada"}
+        listing = request(1, "tools/list")
+        session = opened(served, **eve)
+        mine = post(served, listing, mcp_session_id=session, **eve)
+        theirs = post(served, listing, mcp_session_id=session, **ada)
+        nobody = post(served, listing, mcp_session_id=session, **own)
+
+    assert "tools" in mine.message["result"]
+    assert (theirs.status, nobody.status) == (404, 401)
+    assert scope["host"].closed
