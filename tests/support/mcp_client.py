@@ -1,6 +1,6 @@
 """A client made of the Python SDK of either major, as a program of its own.
 
-`mcp_client.py URL TOKEN` or `mcp_client.py COMMAND...` lists the tools, calls `typed` in each way and
+`mcp_client.py URL TOKEN` or `mcp_client.py COMMAND...` lists the tools, calls some in each way, and
 prints what came as one object of JSON.
 """
 
