@@ -11,6 +11,7 @@ import attrs
 
 from toolseam import render_tool_result
 from toolseam.providers import Reply, ToolCall
+from toolseam_plugins.conformance._egress_frameworks import framework_sinks
 from toolseam_plugins.conformance._egress_mcp import mcp_sinks
 from toolseam_plugins.conformance._egress_otel import otel_sinks
 from toolseam_plugins.conformance._egress_traffic import RAISING, make_host, planted
@@ -156,5 +157,11 @@ HOST_SINKS: dict[str, Sink] = {
 }
 """The ways out of a host itself."""
 
-SINKS: dict[str, Sink] = {**HOST_SINKS, **wires(), **mcp_sinks(), **otel_sinks()}
-"""Every way out that is installed: of the host, of providers, of MCP and of telemetry."""
+SINKS: dict[str, Sink] = {
+    **HOST_SINKS,
+    **wires(),
+    **mcp_sinks(),
+    **framework_sinks(),
+    **otel_sinks(),
+}
+"""Every way out that is installed: of the host, of providers, MCP, frameworks and telemetry."""

@@ -26,14 +26,14 @@ if TYPE_CHECKING:
     Body = dict[str, Any]
 
 ANSWER = "They said it."
-_QUESTION = "What do they say?"
+QUESTION = "What do they say?"
 _APPROVER = Actor("approver", frozenset({"admin"}))
 
 
 def drive(traffic: Traffic, provider: Provider) -> None:
     """Run every planted tool in one turn, approve what waits, and come to an end."""
     session = traffic.session()
-    run = session.run(provider, _QUESTION)
+    run = session.run(provider, QUESTION)
     if run.pending:
         asked = [each for each in run.pending if each.needs_approval]
         decisions = [Decision.approve(each, actor=_APPROVER) for each in asked]
@@ -49,10 +49,8 @@ def wires() -> dict[str, Callable[[Traffic], bytes]]:
 
 def _sink(kind: str) -> Callable[[Traffic], bytes]:
     def heard(traffic: Traffic) -> bytes:
-        with _listening(kind, traffic.names) as server:
-            path = "/v1" if kind.startswith("openai") else ""
-            url = f"http://127.0.0.1:{server.server_port}{path}"
-            provider = make(Endpoint(kind, kind, "m", base_url=url, timeout_s=10))
+        with listening(kind, traffic.names) as server:
+            provider = make(Endpoint(kind, kind, "m", base_url=server.url, timeout_s=10))
             drive(traffic, cast("Provider", provider))
         return b"\n".join(server.heard)
 
@@ -60,8 +58,9 @@ def _sink(kind: str) -> Callable[[Traffic], bytes]:
 
 
 @contextlib.contextmanager
-def _listening(kind: str, names: Sequence[str]) -> Generator[_Server]:
-    server = _Server(_BODIES[kind], names)
+def listening(kind: str, names: Sequence[str]) -> Generator[_Server]:
+    """Stand in the place of a maker's API that asks for these tools at once, and then no more."""
+    server = _Server(_BODIES[kind], names, "/v1" if kind.startswith("openai") else "")
     thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
     thread.start()
     try:
@@ -76,11 +75,19 @@ class _Server(ThreadingHTTPServer):
     daemon_threads = True
     block_on_close = False
 
-    def __init__(self, body: Callable[[Sequence[str]], Body], names: Sequence[str]) -> None:
+    def __init__(
+        self, body: Callable[[Sequence[str]], Body], names: Sequence[str], path: str
+    ) -> None:
         super().__init__(("127.0.0.1", 0), _Answering)
+        self.url = f"http://127.0.0.1:{self.server_port}{path}"
         self.heard: list[bytes] = []
         self._body = body
         self._names = names
+
+    @property
+    def said(self) -> str:
+        """All that was sent to it, as text."""
+        return b"\n".join(self.heard).decode()
 
     def answer(self, raw: bytes) -> bytes:
         """Keep a request as it came, and return the answer."""
@@ -117,7 +124,9 @@ def _chat(names: Sequence[str]) -> Body:
     message = said if names else {"role": "assistant", "content": ANSWER}
     finish = "tool_calls" if names else "stop"
     choice = {"index": 0, "message": message, "finish_reason": finish}
-    return {"id": "1", "object": "chat.completion", "created": 1, "model": "m", "choices": [choice]}
+    usage = {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}
+    base: Body = {"id": "1", "object": "chat.completion", "created": 1, "model": "m"}
+    return {**base, "choices": [choice], "usage": usage}
 
 
 def _responses(names: Sequence[str]) -> Body:

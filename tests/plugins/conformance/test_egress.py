@@ -38,7 +38,7 @@ def test_nothing_that_must_stay_leaves_the_host() -> None:
     cells = egress()
 
     assert {cell.place for cell in cells} == PLACES
-    assert {cell.sink for cell in cells} == NAMES == set(SINKS)
+    assert {cell.sink for cell in cells} == set(SINKS) >= NAMES
     assert [cell for cell in cells if cell.hit] == []
 
 
