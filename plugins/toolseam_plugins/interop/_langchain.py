@@ -42,7 +42,8 @@ _REASONS = ("finish_reason", "stop_reason", "stopReason", "done_reason", "status
 _CUT = ("length", "max_tokens", "MAX_TOKENS", "model_length", "incomplete")
 """Where the makers say why a turn ended, and how they say that it was cut."""
 
-_ASKED: ContextVar[_Asked] = ContextVar("toolseam_call", default=_Asked(None, None))
+_ASKED: ContextVar[_Asked] = ContextVar("toolseam_call")
+_NOBODY = _Asked(None, None)
 
 
 def tools(session: Session, approver: Actor | None) -> list[BaseTool]:
@@ -86,13 +87,13 @@ class SeamTool(BaseTool):
             _ASKED.reset(token)
 
     def _run(self, /, **arguments: Any) -> ToolMessage | str:  # noqa: ANN401
-        asked = _ASKED.get()
+        asked = _ASKED.get(_NOBODY)
         given = arguments if asked.text is None else asked.text
         preview = self._offer.preview(given) if self._waits() else None
         return self._told(self._offer.call(given, self._approval(preview, asked)), asked)
 
     async def _arun(self, /, **arguments: Any) -> ToolMessage | str:  # noqa: ANN401
-        asked = _ASKED.get()
+        asked = _ASKED.get(_NOBODY)
         given = arguments if asked.text is None else asked.text
         # In a thread, as the tool itself: what it would do may take a look at a database.
         preview = await asyncio.to_thread(self._offer.preview, given) if self._waits() else None
