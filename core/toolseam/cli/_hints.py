@@ -63,6 +63,10 @@ def setting_for(
             return f"`groups.disable` names {tool.spec.group}"
         if tool.name in (*settings.operator.disable, *settings.workspace.disable):
             return f"`disable` names {tool.name}"
+        mount, joint, _ = tool.name.partition("__")
+        if joint and mount in settings.operator.mounts:
+            told = f"`toolseam mount {mount}` prints the table that declares it"
+            return f"[mounts.{mount}.tools] in {file} turns it on; {told}"
         return f'it is off by default; enable = ["{tool.name}"] in {file} turns it on'
     if reason in {"requires_admin", "no_actor"}:
         return f"only an actor with the role admin may call it; {roles} in {file} names roles"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import textwrap
 from typing import TYPE_CHECKING, Any, Literal
 
 import attrs
@@ -21,9 +22,10 @@ if TYPE_CHECKING:
     from toolseam._settings_keys import MountedTool
 
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
-_LINES = 40
-_LINE = 160
-_FACTS = 400
+_LINES = 200
+_MOST = 20_000
+_LINE = 96
+_NOTE = 400
 
 
 @attrs.frozen
@@ -96,8 +98,8 @@ _HEAD = """\
 def _toml(name: str, said: MountSettings, seen: Look) -> Iterator[str]:
     number = "1 tool" if len(seen.tools) == 1 else f"{len(seen.tools)} tools"
     yield _HEAD.format(name=name, number=number)
-    for note in (*seen.notes, *(f"{one_line(each, _LINE)} is not offered" for each in seen.gone)):
-        yield f"# note: {one_line(note, _LINE)}"
+    for note in (*seen.notes, *(f"{one_line(each, _NOTE)} is not offered" for each in seen.gone)):
+        yield f"# note: {one_line(note, _NOTE)}"
     for tool in seen.tools:
         yield ""
         yield from (f"# {line}".rstrip() for line in _comment(tool))
@@ -113,24 +115,24 @@ def _comment(tool: Offered) -> Iterator[str]:
         "unpinned": "declared without `sha256`",
     }
     yield f"{tool.exposed}: {shown[tool.status]}"
-    lines = clean(tool.definition.description).strip().split("\n")
-    yield from (f"  {one_line(line, _LINE)}" for line in lines[:_LINES])
-    if len(lines) > _LINES:
-        yield f"  … and {len(lines) - _LINES} more lines"
+    yield from _wrapped(tool.definition.description.strip())
     schema = tool.definition.schema
-    yield f"  arguments: {'none' if schema is None else _fact(_arguments(schema))}"
+    yield from _wrapped(f"arguments: {'none' if schema is None else _fact(schema)}")
     if tool.definition.annotations is not None:
-        yield f"  says of itself: {_fact(tool.definition.annotations)}"
+        yield from _wrapped(f"says of itself: {_fact(tool.definition.annotations)}")
 
 
-def _arguments(schema: object) -> object:
-    properties: object = schema.get("properties", {}) if isinstance(schema, dict) else schema  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
-    return properties  # pyright: ignore[reportUnknownVariableType]
+def _wrapped(text: str) -> Iterator[str]:
+    """Give all of a text, in lines: what is accepted unread may be what matters."""
+    shown = clean(text[:_MOST]).split("\n")
+    lines = [part for line in shown for part in (textwrap.wrap(line, _LINE) or [""])]
+    yield from (f"  {one_line(line, _LINE)}" for line in lines[:_LINES])
+    if len(lines) > _LINES or len(text) > _MOST:
+        yield f"  … AND MORE of {len(text):,} characters, which --json shows"
 
 
 def _fact(value: object) -> str:
-    text = json.dumps(value, ensure_ascii=False)
-    return one_line(text, _FACTS) + (" …" if len(text) > _FACTS else "")
+    return json.dumps(value, ensure_ascii=False)
 
 
 def _words(tool: Definition, said: MountedTool | None) -> Iterator[str]:

@@ -39,8 +39,11 @@ class MountedTool:
 
     toolseam_api = "1"
 
-    def __init__(self, mount: Mount, loop: Loop, tool: Definition, spec: ToolSpec) -> None:
+    def __init__(
+        self, mount: Mount, loop: Loop, tool: Definition, spec: ToolSpec, *, pinned: bool
+    ) -> None:
         self.mount = mount
+        self._pinned = pinned
         self._loop = loop
         self._tool = tool
         self._spec = spec
@@ -53,7 +56,9 @@ class MountedTool:
 
     @hookimpl
     async def execute(self, arguments: dict[str, Any], context: ToolContext) -> ToolResult:
-        """Ask the server, once."""
+        """Ask the server, once; `enable` is no declaration."""
+        if not self._pinned:
+            raise _not_pinned(self.mount.name)
         here = asyncio.get_running_loop()
         told = 0
 
@@ -107,7 +112,8 @@ def tools_of(mount: Mount, loop: Loop) -> Iterator[tuple[MountedTool | MissingTo
             except (ToolseamError, BadSchema) as error:
                 missing = _missing("schema", f"Its definition is not taken here: {error}")
             else:
-                yield MountedTool(mount, loop, offered[name], spec), note
+                pinned = declared is not None
+                yield MountedTool(mount, loop, offered[name], spec, pinned=pinned), note
                 continue
         if declared is None:
             yield None, f"{name}: {missing.message}"
@@ -123,6 +129,14 @@ def _missing(reason: str, message: str) -> ToolError:
     return ToolError(message, ErrorCode.UNAVAILABLE, metadata={"reason": reason})
 
 
+def _not_pinned(mount: str) -> ToolError:
+    message = (
+        f"The operator has not declared this tool of the mount {mount} with the digest of its"
+        f" definition; `toolseam mount {mount}` prints the table."
+    )
+    return _missing("not_pinned", message)
+
+
 def _why_missing(mount: Mount, tool: Definition | None, said: Said | None) -> ToolError | None:
     """Say why a tool that is declared is not there as it is declared."""
     if said is None:
@@ -132,8 +146,7 @@ def _why_missing(mount: Mount, tool: Definition | None, said: Said | None) -> To
     if tool is None:
         return _missing("not_offered", f"The server of the mount {mount.name} has no such tool.")
     if said.sha256 is None:
-        told = f"it has no `sha256` yet; `toolseam mount {mount.name}` prints it."
-        return _missing("not_pinned", f"The operator declares this tool, but {told}")
+        return _not_pinned(mount.name)
     return None if said.sha256 == tool.sha256 else definition_changed(mount.name)
 
 

@@ -169,11 +169,24 @@ def test_what_is_not_declared_is_for_nobody(tmp_path: Path) -> None:
         (found,) = host.tools()
         result = host.call("depot__find", {"text": "x"}, actor=ADA)
 
+    assert result.failure is not None
     assert (found.effect, found.data_class) == ("unknown", "secret_adjacent")
     assert (found.requires_admin, found.requires_approval) == (True, True)
     assert found.spec.sends_to == "external_global"
-    assert result.failure is not None
     assert result.failure.metadata["reason"] == "disabled"
+
+
+def test_enabling_a_tool_is_not_declaring_it(tmp_path: Path) -> None:
+    """H16: `enable` lists names, and a name can come to mean something else: nothing is sent."""
+    server = stub(tmp_path / "depot")
+
+    with mounted({"depot": server.said}, enable=["depot__find"]) as host:
+        approval = host.approve(host.preview("depot__find", {"text": "x"}, actor=ADA), actor=ADA)
+        result = host.call("depot__find", {"text": "x"}, actor=ADA, approval=approval)
+
+    assert result.failure is not None
+    assert result.failure.metadata["reason"] == "not_pinned"
+    assert server.calls() == []
 
 
 @pytest.mark.parametrize(
