@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
+import signal
 import socket
 import sys
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -90,7 +91,9 @@ def main(options: Namespace) -> int:
         link = app.new_link()
         _tell(link, options)
         opens = not options.no_open and _shows_windows()
-        with _opened(link, Path.cwd()) if opens else nullcontext():
+        with _opened(link, Path.cwd()) if opens else nullcontext(), suppress(KeyboardInterrupt):
+            # The server passes on what ended it; that is how this is ended.
+            signal.signal(signal.SIGTERM, signal.default_int_handler)
             _serve(app, door)
     return 0
 

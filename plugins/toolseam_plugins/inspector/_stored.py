@@ -18,14 +18,7 @@ if TYPE_CHECKING:
 
 _HEAD = 20
 _STORED = ":s"
-_MEMBERS = {
-    "arguments": "arguments_json",
-    "result": "content",
-    "message": "message",
-    "data": "data_json",
-    "metadata": "metadata_json",
-    "artifacts": "artifacts",
-}
+_KEEPING = {"redacted", "full"}
 
 
 class Stored:
@@ -146,9 +139,10 @@ def step_detail(run: dict[str, Any], step: dict[str, Any]) -> dict[str, Any]:
     facts: dict[str, Any] = step["facts"] or {}
     row = step_row(run["run"], step, began_of(step))
     row |= {"run": run["run"], "kept": run["level"], "raw_json": text(step)}
+    keeps = run["level"] in _KEEPING
     if step["kind"] != "tool":
         kept = text(content) if content else None
-        missing = [] if content or not _had_content(facts) else ["content"]
+        missing = ["content"] if not keeps and _had_content(facts) else []
         return row | NO_CALL | {"content_json": kept, "not_kept": missing}
     told = content.get("told", content.get("result") if run["kind"] == "run" else None)
     artifacts: list[dict[str, Any]] = _list(content.get("artifacts"))
@@ -156,7 +150,7 @@ def step_detail(run: dict[str, Any], step: dict[str, Any]) -> dict[str, Any]:
         **NO_CALL,
         "distribution": step["distribution"],
         "version": step["version"],
-        "arguments_json": _text(content, "arguments"),
+        "arguments_json": _text(content, "arguments") or _none_given(step, keeps=keeps),
         "content": content.get("result"),
         "content_json": None,
         "wire": told,
@@ -169,34 +163,31 @@ def step_detail(run: dict[str, Any], step: dict[str, Any]) -> dict[str, Any]:
         "notes": _list(content.get("notes")),
         "original_size": facts.get("original_size"),
         "breach": content.get("breach"),
-        "not_kept": _not_kept(step, content, facts),
+        "not_kept": [] if keeps else _not_kept(step, facts),
     }
+
+
+def _none_given(step: dict[str, Any], *, keeps: bool) -> str | None:
+    """Return `{}` for a call that was made without arguments: what is empty is not stored."""
+    return "{}" if keeps and step["status"] == "ok" else None
 
 
 def _had_content(facts: dict[str, Any]) -> bool:
     return any(key.endswith("_size") for key in facts)
 
 
-def _not_kept(step: dict[str, Any], content: dict[str, Any], facts: dict[str, Any]) -> list[str]:
-    """Return the members of which the facts say that they were there, and that are not."""
+def _not_kept(step: dict[str, Any], facts: dict[str, Any]) -> list[str]:
+    """Return the members of which the facts say that they were there, and that no level kept."""
     failed = step["status"] not in {"ok", "intended", "interrupted"}
     had = {
-        "arguments": True,
-        "result": bool(facts.get("characters")),
+        "arguments_json": True,
+        "content": bool(facts.get("characters")),
         "message": failed,
-        "data": bool(facts.get("data")),
-        # Whether there was any, no fact says.
-        "metadata": not content,
+        "data_json": bool(facts.get("data")),
+        "metadata_json": True,  # whether there was any, no fact says
         "artifacts": bool(facts.get("artifacts")),
     }
-    # A call that was refused before its arguments were read has none, and is stored without.
-    refused = bool(content) and step["status"] in {"invalid_arguments", "not_found"}
-    absent = {"arguments"} if refused else set[str]()
-    return [
-        _MEMBERS[key]
-        for key, was_there in had.items()
-        if was_there and key not in content and key not in absent
-    ]
+    return [member for member, was_there in had.items() if was_there]
 
 
 def _text(content: dict[str, Any], key: str) -> str | None:

@@ -1,0 +1,135 @@
+"""The page inside an application of somebody else, and what it needs to be there."""
+
+import asyncio
+import sys
+from typing import Any
+
+import httpx2
+import pytest
+from starlette.applications import Starlette
+from starlette.routing import Mount
+
+from support.audit import echo
+from support.inspecting import inspected
+from support.tools import ADA
+from toolseam import Host
+from toolseam_plugins import inspector
+
+ORIGIN = "https://ops.example"
+
+
+def asked(app: Any, *requests: tuple[str, str, Any]) -> list[httpx2.Response]:
+    """Send requests to an application in this process, one after the other."""
+
+    async def send() -> list[httpx2.Response]:
+        transport = httpx2.ASGITransport(app)
+        async with httpx2.AsyncClient(transport=transport, base_url=ORIGIN) as client:
+            return [await client.request(m, path, json=said) for m, path, said in requests]
+
+    return asyncio.run(send())
+
+
+def test_it_may_be_mounted_below_a_path() -> None:
+    """Link and cookie have the path; every route is below it."""
+    with Host(tools=[echo()]) as host:
+        page = inspector.asgi(host, origin=ORIGIN, actor=ADA)
+        app = Starlette(routes=[Mount("/inspect", page)])
+        link, _, token = page.new_link("/inspect").partition("#")
+        shown, refused, entered, strange = asked(
+            app,
+            ("GET", "/inspect/", None),
+            ("GET", "/inspect/api/host", None),
+            ("POST", "/inspect/api/enter", {"token": token}),
+            ("GET", "/api/host", None),
+        )
+
+    assert link == "https://ops.example/inspect/"
+    assert [each.status_code for each in (shown, refused, entered, strange)] == [200, 401, 200, 404]
+    cookie = entered.headers["set-cookie"]
+    assert "; Path=/inspect; " in cookie
+    assert cookie.endswith("; Secure")
+
+
+def test_further_origins_are_let_in() -> None:
+    """Each with the Host that belongs to it, and no other."""
+    with Host() as host:
+        page = inspector.asgi(host, origin="http://127.0.0.1:1", also=[ORIGIN])
+
+        assert asked(page, ("GET", "/", None))[0].status_code == 200
+
+        page = inspector.asgi(host, origin="http://127.0.0.1:1")
+
+        assert asked(page, ("GET", "/", None))[0].status_code == 403
+
+
+@pytest.mark.parametrize("origin", ["", "ops.example", "ftp://x", "http://", "http://a/b"])
+def test_an_origin_that_is_none_is_refused(origin: str) -> None:
+    """With what is expected: it is compared with what browsers send."""
+    with Host() as host, pytest.raises(ValueError, match="origin"):
+        inspector.asgi(host, origin=origin)
+
+
+def test_without_an_actor_it_has_no_role() -> None:
+    """Whoever embeds it says who acts."""
+    with Host() as host:
+        page = inspector.asgi(host, origin=ORIGIN)
+
+    assert (page._actor.name, page._actor.roles) == ("inspector", frozenset())
+
+
+def test_the_extra_is_named_where_it_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In one sentence that says what to install."""
+    monkeypatch.setitem(sys.modules, "starlette", None)
+    with Host() as host, pytest.raises(ModuleNotFoundError, match=r"toolseam\[inspector\]"):
+        inspector.asgi(host, origin=ORIGIN)
+
+
+def test_a_websocket_is_closed() -> None:
+    """The page has none, and nobody may open one."""
+
+    async def connect(page: Any) -> list[Any]:
+        sent: list[Any] = []
+
+        async def send(message: Any) -> None:
+            sent.append(message)
+
+        await page({"type": "websocket", "path": "/api/stream", "headers": []}, None, send)
+        return sent
+
+    with Host() as host:
+        page = inspector.asgi(host, origin=ORIGIN)
+        assert asyncio.run(connect(page)) == [{"type": "websocket.close", "code": 1008}]
+
+
+def test_a_server_may_ask_for_its_lifespan() -> None:
+    """It begins and ends like that of any application."""
+
+    async def live(page: Any) -> list[str]:
+        asked = iter([{"type": "lifespan.startup"}, {"type": "lifespan.shutdown"}])
+        sent: list[str] = []
+
+        async def receive() -> Any:
+            return next(asked)
+
+        async def send(message: Any) -> None:
+            sent.append(message["type"])
+
+        await page({"type": "lifespan", "state": {}}, receive, send)
+        return sent
+
+    with Host() as host:
+        page = inspector.asgi(host, origin=ORIGIN)
+        told = asyncio.run(live(page))
+
+    assert told == ["lifespan.startup.complete", "lifespan.shutdown.complete"]
+
+
+def test_a_defect_is_an_answer_without_its_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The page says that the log knows more."""
+    with Host() as host, inspected(host) as page:
+        monkeypatch.setattr(page.app._catalogue, "all", lambda: 1 / 0)
+        answer = page.client.get("/api/tools")
+
+    assert (answer.status_code, answer.json()["error"]["code"]) == (500, "execution_error")
+    assert "division" not in answer.text
+    assert answer.headers["x-content-type-options"] == "nosniff"
