@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
@@ -10,6 +10,9 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 
 from toolseam import Host
 from toolseam_plugins.otel import Telemetry
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 
 class Spans:
@@ -24,9 +27,9 @@ class Spans:
         self.provider.add_span_processor(SimpleSpanProcessor(self._kept))
         self.tracer = self.provider.get_tracer("test")
 
-    def host(self, *tools: object, **more: Any) -> Host:
-        """Return a host whose calls are traced here."""
-        return Host(tools=tools, plugins=[Telemetry(self.provider)], **more)
+    def host(self, *tools: object, also: Sequence[object] = (), **more: Any) -> Host:
+        """Return a host whose calls are traced here, with other plugins besides."""
+        return Host(tools=tools, plugins=[*also, Telemetry(self.provider)], **more)
 
     @property
     def ended(self) -> list[Any]:

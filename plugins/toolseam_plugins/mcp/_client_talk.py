@@ -18,6 +18,7 @@ import attrs
 import orjson
 
 from toolseam.guards import one_line
+from toolseam_plugins.otel import inject
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -101,8 +102,11 @@ class Talk:
         if self.lost is not None:
             raise Lost(self.lost.reason, self.lost.text, sent=False)
         number = next(self._numbers)
+        meta: dict[str, Any] = dict(inject()) if method == _CALL else {}
         if progress is not None:
-            params = {**params, "_meta": {"progressToken": number}}
+            meta["progressToken"] = number
+        if meta:
+            params = {**params, "_meta": meta}
         waiting = _Waiting(asyncio.get_running_loop().create_future(), progress)
         self._pending[number] = waiting
         try:
