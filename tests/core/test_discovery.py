@@ -107,6 +107,22 @@ def test_a_host_plugin_of_our_own_is_off_until_it_is_named() -> None:
     assert statuses(judge(Selection(trust=["audit"]), own)) == {"toolseam": ("found", "")}
 
 
+def test_naming_a_mount_names_what_mounts_it() -> None:
+    """`[mounts]` is a word for our own plugin alone: nobody else's of that name is loaded by it."""
+    own = offer("toolseam", "mcp", kind="plugin", builtin=True)
+    others = offer("toolseam", "audit", kind="plugin", builtin=True)
+    third = offer("acme", "mcp", kind="plugin")
+    words = Selection(mounts=True)
+
+    assert statuses(judge(words, own)) == {"toolseam": ("found", "")}
+    assert statuses(judge(words, others)) == {"toolseam": ("disabled", "not_named")}
+    assert statuses(judge(words, third)) == {"acme": ("untrusted", "not_trusted")}
+    assert statuses(judge(Selection(mounts=True, block=["mcp"]), own)) == {
+        "toolseam": ("disabled", "blocked")
+    }
+    assert statuses(judge(Selection(), own)) == {"toolseam": ("disabled", "not_named")}
+
+
 @pytest.mark.parametrize("seed", range(6))
 def test_of_two_claims_to_a_name_neither_holds(seed: int) -> None:
     """P15: whatever the order, both are named together with the setting that picks one."""

@@ -12,7 +12,7 @@ from toolseam import ToolSpec
 from toolseam._arguments import ArgumentReader
 from toolseam._closed import close
 from toolseam._lowering import Dialect, Lowering
-from toolseam._lowering._names import NameRule, exposed_name, exposed_names
+from toolseam._lowering._names import TOOL_NAMES, NameRule, exposed_name, exposed_names
 from toolseam._lowering._strict import Unstrict, strict_form
 from toolseam._validator import validator_for
 from toolseam.testing import targets
@@ -441,6 +441,7 @@ RULES = {
     "anthropic": (Dialect.ANTHROPIC.names, r"[A-Za-z0-9_-]{1,128}"),
     "google": (Dialect.GOOGLE.names, r"[A-Za-z_][A-Za-z0-9_-]{0,63}"),
     "mcp": (Dialect.MCP.names, r"[A-Za-z0-9_.-]{1,128}"),
+    "toolseam": (TOOL_NAMES, r"[a-z][a-z0-9_]{0,63}"),
 }
 
 
@@ -473,6 +474,13 @@ def test_a_name_depends_on_itself_alone() -> None:
     assert exposed_names(ASKED, OPENAI_NAMES)["stock.list"] == alone
     assert exposed_name("stock.list", OPENAI_NAMES) == alone
     assert alone.startswith("stock_list_")
+
+
+def test_a_name_of_ours_keeps_what_it_can() -> None:
+    """Capitals become small letters, all else an underscore; eight digits part it from others."""
+    found = exposed_name("depot__getUser-Name", TOOL_NAMES)
+
+    assert re.fullmatch(r"depot__getuser_name_[0-9a-f]{8}", found)
 
 
 def test_a_name_made_to_meet_another_does_not() -> None:

@@ -74,6 +74,92 @@ def test_a_host_plugin_makes_tools() -> None:
     assert [tool.name for tool in host.tools()] == ["other", "probe"]
 
 
+class Source:
+    """A source of tools that remembers what it is told."""
+
+    def __init__(self, *tools: Any, error: BaseException | None = None) -> None:
+        self.tools = tools
+        self.error = error
+        self.told: list[Any] = []
+
+    def __iter__(self) -> Iterator[object]:
+        yield from self.tools
+
+    def refused(self, tool: object, reason: str) -> None:
+        """Remember it."""
+        self.told.append((tool, reason))
+
+    def health(self) -> Iterator[tuple[str, str, str]]:
+        """Say that all is well."""
+        yield "depot", "ok", f"{len(self.tools)} tools"
+
+    def close(self) -> None:
+        """Remember it, and fail if that is wanted."""
+        self.told.append("closed")
+        if self.error is not None:
+            raise self.error
+
+
+def giving(source: Source, **hooks: Any) -> Any:
+    """Return a host plugin that gives a source."""
+    return types.SimpleNamespace(
+        toolseam_tools=hookimpl(lambda: source),
+        **{name: hookimpl(hook) for name, hook in hooks.items()},
+    )
+
+
+def test_of_a_source_each_sound_tool_is_taken() -> None:
+    """One that is refused is told to it, and takes no other with it."""
+    twin, odd = Counted(fine), object()
+    source = Source(Counted(fine), twin, odd, Counted(fine, name="other"))
+
+    with Host(plugins=[giving(source)]) as host:
+        assert [tool.name for tool in host.tools()] == ["other", "probe"]
+        assert host.health() == (("depot", "ok", "4 tools"),)
+        assert [tool for tool, _ in source.told] == [twin, odd]
+        assert "'probe'" in source.told[0][1]
+
+    assert source.told[-1] == "closed"
+
+
+@pytest.mark.parametrize("error", [KeyError("x"), SystemExit(3)])
+def test_a_source_that_does_not_end_well_stops_no_other(error: BaseException) -> None:
+    """All of them are closed, whatever one raises."""
+    first, second = Source(error=error), Source()
+
+    Host(plugins=[giving(first), giving(second)]).close()
+
+    assert (first.told, second.told) == (["closed"], ["closed"])
+
+
+def test_a_start_that_fails_closes_what_was_given() -> None:
+    """No server stays behind of a host that never was."""
+
+    def refuse(host: Host) -> None:
+        raise RuntimeError("no store")
+
+    source = Source(Counted(fine))
+
+    with pytest.raises(RuntimeError, match="no store"):
+        Host(plugins=[giving(source, toolseam_run_store=refuse)])
+    assert source.told == ["closed"]
+
+
+def test_a_maker_is_given_the_operators_settings() -> None:
+    """The second parameter is optional too."""
+    seen: list[Any] = []
+
+    def make(settings: Any, operator: Any) -> list[object]:
+        seen.append((settings, operator))
+        return []
+
+    maker = types.SimpleNamespace(toolseam_tools=hookimpl(make))
+
+    Host(plugins=[maker], settings={"enable": ["probe"], "plugins": {"host code": {"a": 1}}})
+
+    assert [(own, his.enable) for own, his in seen] == [({"a": 1}, ("probe",))]
+
+
 def test_a_maker_may_name_no_settings() -> None:
     """The parameter is optional, like every parameter of a hook."""
     maker = types.SimpleNamespace(toolseam_tools=hookimpl(lambda: [Counted(fine)]))

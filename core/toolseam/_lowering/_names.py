@@ -53,7 +53,7 @@ def exposed_name(name: str, rule: NameRule, digits: int = _DIGITS) -> str:
     # Where capitals are foreign, the small letter says more than an underscore.
     stem = rule.foreign.sub("_", name.lower() if rule.foreign.fullmatch("A") else name)
     if not rule.pattern.fullmatch(stem[:1]):
-        stem = f"_{stem}"
+        stem = f"_{stem}" if rule.pattern.fullmatch("_") else f"x_{stem}"
     return f"{stem[: rule.most - len(digest) - 1]}_{digest}"
 
 

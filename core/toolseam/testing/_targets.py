@@ -12,6 +12,7 @@ from toolseam._binding import attribute_of, mark_of
 from toolseam._entrypoints import canonical, scan
 from toolseam._errors import ToolseamError
 from toolseam._loading import load
+from toolseam._settings_keys import OperatorSettings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -98,8 +99,8 @@ def _given(plugin: object, distribution: str = "", version: str = "") -> Iterato
     make = getattr(plugin, "toolseam_tools", None)
     if make is None or mark_of(make) is None:
         return
-    given: dict[str, Any] = {"settings": {}} if inspect.signature(make).parameters else {}
-    for tool in make(**given):
+    has: dict[str, Any] = {"settings": {}, "operator": OperatorSettings()}
+    for tool in make(**{name: has[name] for name in inspect.signature(make).parameters}):
         yield attrs.evolve(_of_object(tool), distribution=distribution, version=version)
 
 

@@ -31,7 +31,8 @@ def result_of(raw: dict[str, Any]) -> ToolResult:
         raise Lost("protocol", _SHAPE)
     texts, has_text = _texts(cast("list[object]", blocks))
     if failed:
-        return _failure("\n".join(texts), {} if structured is None else {"remote": structured})
+        remote = {} if structured is None else {"remote": structured}
+        return _failure("\n".join(texts), {"reason": "remote_error", **remote})
     try:
         if structured is not None and not has_text:
             texts.append(json.dumps(structured, ensure_ascii=False))
@@ -54,7 +55,8 @@ def _failure(text: str, metadata: dict[str, Any]) -> ToolResult:
     try:
         return ToolResult.error(told, ErrorCode.EXECUTION_ERROR, metadata=metadata)
     except ContractViolation:
-        return ToolResult.error(told, ErrorCode.EXECUTION_ERROR)
+        plain = {"reason": "remote_error"}
+        return ToolResult.error(told, ErrorCode.EXECUTION_ERROR, metadata=plain)
 
 
 def _says(text: str) -> str:
