@@ -70,7 +70,7 @@ def main(options: Namespace) -> int:
         return 2
     from toolseam_plugins import inspector
 
-    with Host.load() as host, socket.socket() as door:
+    with Host.load() as host, _door() as door:
         # Or a restart would wait a minute for the connections of the one before.
         door.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
@@ -96,6 +96,12 @@ def main(options: Namespace) -> int:
             signal.signal(signal.SIGTERM, signal.default_int_handler)
             _serve(app, door)
     return 0
+
+
+def _door() -> socket.socket:
+    # Said in full: asyncio sends small answers at once only where the socket says that it is TCP,
+    # and without that each answer on a connection that is kept waits forty milliseconds.
+    return socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
 
 
 def _hint(host: Host) -> Any:  # noqa: ANN401 - a function, and typing it would import more

@@ -211,3 +211,9 @@ def test_a_browser_is_opened_on_a_desktop_alone(
     monkeypatch.delenv("WAYLAND_DISPLAY", raising=False)
 
     assert _inspect._shows_windows() is shows
+
+
+def test_small_answers_are_sent_at_once() -> None:
+    """The socket says that it is TCP, which asyncio asks of it before it stops waiting for more."""
+    with _inspect._door() as door:
+        assert (door.family, door.proto) == (socket.AF_INET, socket.IPPROTO_TCP)
