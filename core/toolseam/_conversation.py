@@ -52,6 +52,7 @@ class Conversation:
         zone: Zone,
         tools: frozenset[str] | None = None,
         trace: RunTrace | None = None,
+        keep: int | None = None,
     ) -> None:
         if actor is not None and not isinstance(actor, Actor):  # pyright: ignore[reportUnnecessaryIsInstance]
             # The gate asks only some tools for a role; to the others a bare name would do.
@@ -64,7 +65,7 @@ class Conversation:
         self.depth = 0
         self.mark = DataClass.PUBLIC_CONTENT
         self.stopped = False
-        self.trace = RunTrace(state.listeners) if trace is None else trace
+        self.trace = RunTrace(state.listeners, keep=keep) if trace is None else trace
         self.withdrawn: set[int] = set()
         # Names that a provider was given instead of the tools' own.
         self.exposed: dict[str, str] = {}

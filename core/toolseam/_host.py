@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from toolseam._trace import Listener
 
 _CODE = "host code"
+_OWN_STEPS = 256
 
 
 class Host:
@@ -185,7 +186,7 @@ class Host:
             four_eyes=settings.four_eyes,
             seam=(perform, aperform),
         )
-        self._trace = RunTrace(self._state.listeners, own=True)
+        self._trace = RunTrace(self._state.listeners, keep=_OWN_STEPS)
         self._system = self._own(Actor.system)
         if settings.operator.strict or settings.workspace.strict:
             self._refuse_faults()
@@ -239,6 +240,7 @@ class Host:
         actor: Actor | None = None,
         tools: Iterable[str] | None = None,
         zone: Zone | str | None = None,
+        keep: int | None = None,
     ) -> Session:
         """Return a new conversation.
 
@@ -247,12 +249,15 @@ class Host:
             tools: an allow-list of names and `group:<name>`; None is no narrowing, empty is no
                 tool.
             zone: where the receiver of wire text stands, by default the settings' `zone`.
+            keep: steps that stay in `session.steps`, the last ones; None is all of them, for a
+                conversation that ends.
         """
         if isinstance(tools, str):
             raise TypeError("tools are a collection of names, not one text")
         place = Zone(zone) if zone is not None else Zone(self.settings.operator.zone)
         allowed = None if tools is None else frozenset(tools)
-        return Session(Conversation(self._state, actor=actor, zone=place, tools=allowed))
+        made = Conversation(self._state, actor=actor, zone=place, tools=allowed, keep=keep)
+        return Session(made)
 
     def provider(
         self,

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 LOGGER = logging.getLogger("toolseam")
 LOGGER.addHandler(logging.NullHandler())
-_OWN_STEPS = 256
+_NOTES = 256
 
 T = TypeVar("T")
 
@@ -51,7 +51,7 @@ class Listeners(Generic[T]):
 class RunTrace:
     """The steps of one run, as finished calls until somebody looks.
 
-    A call by the host's own code is a run of its own; of those the last 256 are kept.
+    `keep` is for a run without an end: so many of the last steps stay in memory.
     """
 
     __slots__ = ("_live", "calls", "listeners", "next_number", "run_id")
@@ -60,7 +60,7 @@ class RunTrace:
         self,
         listeners: Listeners[Step | Live],
         *,
-        own: bool = False,
+        keep: int | None = None,
         run_id: str | None = None,
         first_number: int = 1,
     ) -> None:
@@ -68,8 +68,8 @@ class RunTrace:
         self.listeners = listeners
         self.next_number = itertools.count(first_number).__next__
         # The seam appends to it and tells the listeners itself: a frame a call less.
-        self.calls: deque[Call] = deque(maxlen=_OWN_STEPS if own else None)
-        self._live: deque[Live] = deque(maxlen=_OWN_STEPS)
+        self.calls: deque[Call] = deque(maxlen=keep)
+        self._live: deque[Live] = deque(maxlen=_NOTES)
 
     def note(self, live: Live) -> None:
         """Keep a live note in memory and tell the listeners; it is never stored."""

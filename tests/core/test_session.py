@@ -133,6 +133,16 @@ def test_a_session_never_shows_what_another_did(host: Host) -> None:
     assert other.steps == host.steps == ()
 
 
+def test_a_session_without_an_end_keeps_what_it_is_told_to(host: Host) -> None:
+    """With `keep` the last steps stay, numbered as if all had."""
+    session = host.session(actor=ADA, keep=3)
+
+    for _ in range(10):
+        session.call("read")
+
+    assert [step.id.partition(":")[2] for step in session.steps] == ["8", "9", "10"]
+
+
 @pytest.mark.parametrize("waits", [False, True])
 def test_a_call_for_a_provider_may_have_a_deadline(waits: bool) -> None:
     """call_wire and acall_wire tell the provider of a timeout, as call would."""
