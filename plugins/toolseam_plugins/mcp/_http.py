@@ -14,9 +14,9 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any, cast
 
 from toolseam_plugins.mcp._envelope import Unreadable, read
-from toolseam_plugins.mcp._sdk import find_sdk
+from toolseam_plugins.mcp._sdk import find_sdk, http
 from toolseam_plugins.mcp._server_origin import SCOPE
-from toolseam_plugins.mcp._server_peer import IDLE_S, Caller, Key, Peer
+from toolseam_plugins.mcp._server_peer import IDLE_S, KEPT, Caller, Key, Peer
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable, MutableMapping
@@ -34,6 +34,7 @@ BODY = 1_000_000
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 
 _SESSIONS = 1_000
+_SMALL = 50_000
 _SHORTEST = 16
 _SESSION = b"mcp-session-id"
 _OWN = (b"same-origin", b"none")
@@ -93,10 +94,10 @@ def asgi(  # noqa: PLR0913 - each is a word of the operator's
     allowed = None if tools is None else frozenset(tools)
 
     def opened(key: Key) -> Session:
-        return host.session(actor=key.owner, tools=allowed, zone=zone)
+        return host.session(actor=key.owner, tools=allowed, zone=zone, keep=KEPT)
 
     peer = Peer(host, opened, frozenset(structured))
-    manager = sdk.http(sdk.make_server(peer, version("toolseam")), BODY, _SESSIONS)
+    manager = http(sdk.make_server(peer, version("toolseam")), BODY, _SESSIONS)
     people = _Token(token, actor) if token is not None else _People(cast("ActorFrom", actor_from))
     return McpApp(manager, peer, people, frozenset(hosts), path)
 
@@ -215,7 +216,8 @@ class McpApp:
         session = _header(scope, _SESSION).decode("latin-1")
         arguments = None
         if body:
-            found = read(body)
+            # A large one may be hostile, and then costs the loop what others wait for.
+            found = read(body) if len(body) < _SMALL else await asyncio.to_thread(read, body)
             if isinstance(found, Unreadable):
                 await _respond(send, 400, found.answer())
                 return

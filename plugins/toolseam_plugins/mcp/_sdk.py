@@ -12,8 +12,6 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 from toolseam import ToolseamError
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable
-
     from toolseam_plugins.mcp._server_peer import Peer
 
 
@@ -39,14 +37,6 @@ class Sdk(Protocol):
         """Return a message of the SDK's as JSON, and the id that it answers, or None."""
         ...
 
-    def run(self, server: Any, incoming: Any, outgoing: Any) -> Awaitable[None]:  # noqa: ANN401
-        """Serve one client over a pair of streams until the incoming one ends."""
-        ...
-
-    def http(self, server: Any, body_bytes: int, sessions: int) -> Any:  # noqa: ANN401
-        """Return the SDK's manager of streamable HTTP."""
-        ...
-
 
 def find_sdk() -> Sdk:
     """Return the room of the major that is installed.
@@ -57,3 +47,16 @@ def find_sdk() -> Sdk:
         raise McpUnavailable("MCP needs the extra `mcp`: pip install 'toolseam[mcp]'")
     major = "_sdk2" if find_spec("mcp_types") is not None else "_sdk1"
     return cast("Sdk", import_module(f"toolseam_plugins.mcp.{major}"))
+
+
+async def run(server: Any, incoming: Any, outgoing: Any) -> None:  # noqa: ANN401
+    """Serve one client over a pair of streams until the incoming one ends."""
+    await server.run(incoming, outgoing, server.create_initialization_options())
+
+
+def http(server: Any, body_bytes: int, sessions: int) -> Any:  # noqa: ANN401
+    """Return the SDK's manager of streamable HTTP; Host and Origin are our gate's to check."""
+    managers: Any = import_module("mcp.server.streamable_http_manager")
+    return managers.StreamableHTTPSessionManager(
+        server, max_request_body_size=body_bytes, max_sessions=sessions
+    )

@@ -79,16 +79,3 @@ def encoded(message: Any) -> tuple[bytes, Any]:  # noqa: ANN401
     made = message.message
     answers = None if hasattr(made, "method") else made.id
     return made.model_dump_json(by_alias=True, exclude_unset=True).encode(), answers
-
-
-async def run(server: Any, incoming: Any, outgoing: Any) -> None:  # noqa: ANN401
-    """Serve one client until the incoming stream ends."""
-    await server.run(incoming, outgoing, server.create_initialization_options())
-
-
-def http(server: Any, body_bytes: int, sessions: int) -> Any:  # noqa: ANN401
-    """Return the SDK's manager of streamable HTTP; Host and Origin are our gate's to check."""
-    managers: Any = import_module("mcp.server.streamable_http_manager")
-    return managers.StreamableHTTPSessionManager(
-        server, max_request_body_size=body_bytes, max_sessions=sessions
-    )

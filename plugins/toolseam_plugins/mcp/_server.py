@@ -7,7 +7,7 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 from toolseam_plugins.mcp._sdk import find_sdk
-from toolseam_plugins.mcp._server_peer import Peer
+from toolseam_plugins.mcp._server_peer import KEPT, Peer
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -45,7 +45,7 @@ def serve_stdio(
     allowed = None if tools is None else frozenset(tools)
 
     def opened(_: Key) -> Session:
-        return host.session(actor=actor, tools=allowed, zone=zone)
+        return host.session(actor=actor, tools=allowed, zone=zone, keep=KEPT)
 
     async def run() -> None:
         peer = Peer(host, opened, frozenset(structured))

@@ -27,6 +27,9 @@ LEVELS = ("debug", "info")
 """The levels of a client's log at which it is told what a tool says while it works."""
 
 
+KEPT = 256
+"""Steps of a session in memory; a client may stay for months."""
+
 IDLE_S = 1_800.0
 """Seconds without a request after which a conversation with an end is forgotten."""
 

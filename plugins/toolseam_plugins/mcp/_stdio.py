@@ -18,6 +18,7 @@ from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from toolseam_plugins.mcp._envelope import INVALID_REQUEST, Unreadable, read
+from toolseam_plugins.mcp._sdk import run
 from toolseam_plugins.mcp._server_peer import LOGGER, Caller, Key
 
 if TYPE_CHECKING:
@@ -98,7 +99,7 @@ class _Wire:
         async with incoming, out, outgoing, anyio.create_task_group() as group:
             group.start_soon(self._read, into)
             group.start_soon(self._write, out)
-            await self._sdk.run(server, incoming, outgoing)
+            await run(server, incoming, outgoing)
             group.cancel_scope.cancel()
 
     async def _read(self, into: Any) -> None:  # noqa: ANN401

@@ -1,0 +1,88 @@
+"""What is read of a client's message before the SDK sees it."""
+
+import json
+import time
+
+import orjson
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from toolseam_plugins.mcp._envelope import Message, Unreadable, read
+
+TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
+LEAVES = st.none() | st.booleans() | st.integers(-(2**53), 2**53) | TEXT
+VALUES = st.recursive(
+    LEAVES, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(TEXT, inner, max_size=3)
+)
+HEAD = b'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a","arguments":'
+MEMBERS = st.dictionaries(TEXT, LEAVES, max_size=3)
+IDS = st.integers(-(2**53), 2**53) | st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
+
+
+@settings(max_examples=150)
+@given(
+    id_=IDS, name=TEXT, arguments=VALUES, meta=st.dictionaries(TEXT, LEAVES, max_size=3), wide=...
+)
+def test_a_call_is_taken_apart_without_loss(
+    id_: int | str, name: str, arguments: object, meta: dict[str, object], wide: bool
+) -> None:
+    """The SDK gets everything but the arguments, and these are the client's own bytes."""
+    params = {"name": name, "arguments": arguments, "_meta": meta}
+    body = {"jsonrpc": "2.0", "id": id_, "method": "tools/call", "params": params}
+    raw = json.dumps(body, ensure_ascii=wide, indent=2 if wide else None).encode()
+
+    found = read(raw)
+
+    assert isinstance(found, Message)
+    assert found.arguments is not None
+    assert found.arguments in raw
+    assert orjson.loads(found.arguments) == arguments
+    assert found.body == {**body, "params": {**params, "arguments": {}}}
+    assert orjson.loads(found.json()) == found.body
+
+
+@settings(max_examples=150)
+@given(method=TEXT, params=st.dictionaries(TEXT, VALUES, max_size=4))
+def test_any_other_message_is_what_it_was(method: str, params: dict[str, object]) -> None:
+    """Arguments of what is no call are nobody's but the SDK's."""
+    body = {"jsonrpc": "2.0", "method": method, "params": params}
+
+    found = read(json.dumps(body).encode())
+
+    assert found == Message(body)
+    assert not found.is_request
+
+
+@settings(max_examples=200)
+@given(raw=st.binary(max_size=60) | st.text('{}[]":,\\aé\ud800 0', max_size=60).map(str))
+def test_nothing_is_too_broken_to_be_read(raw: bytes | str) -> None:
+    """Whatever comes in is a message or an answer, never an exception."""
+    found = read(raw if isinstance(raw, bytes) else raw.encode("utf-8", "surrogatepass"))
+
+    assert isinstance(found, Message | Unreadable)
+    if isinstance(found, Unreadable):
+        assert orjson.loads(found.answer())["error"]["code"] == found.code
+
+
+@settings(max_examples=150)
+@given(cut=st.integers(0, 120), extra=st.binary(max_size=3))
+def test_a_message_that_was_cut_or_filled_is_never_another(cut: int, extra: bytes) -> None:
+    """A broken message that still has its arguments hands them on as they are, to be refused."""
+    whole = HEAD + b'{"b":[1]}}}'
+    raw = whole[:cut] + extra + whole[cut:]
+
+    found = read(raw)
+
+    if isinstance(found, Message) and found.arguments is not None:
+        assert found.arguments in raw
+        assert found.body["params"]["arguments"] == {}
+
+
+def test_hostile_messages_cost_no_more_than_their_bytes() -> None:
+    """Two hundred kilobytes of brackets, quotes or keys are read within a second."""
+    for unit in (b"[", b"[1,2],", b'"', b'{"a":', b"\\", b'"a\\"', b"\xff", b"]}"):
+        filling = unit * (200_000 // len(unit))
+        for raw in (HEAD + filling, filling, b"{" + filling, HEAD + filling + b"}}"):
+            began = time.process_time()
+            read(raw)
+            assert time.process_time() - began < 1
