@@ -7,6 +7,7 @@ stdio server of the last row is a test of MCP.
 import json
 import logging
 import re
+import socket
 from collections.abc import Iterator
 from typing import Any
 
@@ -206,7 +207,8 @@ def test_a_body_that_hides_its_length_is_refused_where_it_gets_too_long(spied: S
     """Chunks are counted while they come."""
     part = b"186a0\r\n" + b" " * 100_000 + b"\r\n"
     given = {"Host": f"127.0.0.1:{spied.page.port}", **spied.page.admitted(), **JSON}
-    told = spied.page.raw("POST", "/api/call", {**given, "Transfer-Encoding": "chunked"}, part * 11)
+    body = part * 11 + b"0\r\n\r\n"
+    told = spied.page.raw("POST", "/api/call", {**given, "Transfer-Encoding": "chunked"}, body)
 
     assert (told.status, spied.untouched()) == (413, True)
 
@@ -307,3 +309,25 @@ def test_the_token_is_in_no_log_line(
     )
     assert entered.status_code == 200
     assert token not in told
+
+
+def test_an_endless_body_is_cut_off(spied: Spied) -> None:
+    """A little more than is taken is passed over, and the rest is not waited for."""
+    part = b"186a0\r\n" + b" " * 100_000 + b"\r\n"
+    given = {"Host": f"127.0.0.1:{spied.page.port}", **spied.page.admitted(), **JSON}
+    sent = {**given, "Transfer-Encoding": "chunked"}
+    told = spied.page.raw("POST", "/api/call", sent, part * 20 + b"186a0\r\n ")
+
+    assert (told.status, spied.untouched()) == (413, True)
+
+
+def test_a_body_that_breaks_off_is_nothing(spied: Spied, capfd: pytest.CaptureFixture[str]) -> None:
+    """Whoever leaves while sending is no fault of the page, and no line of its log."""
+    own = {"Host": f"127.0.0.1:{spied.page.port}", **spied.page.admitted(), **JSON}
+    head = "".join(f"{k}: {v}\r\n" for k, v in {**own, "Content-Length": "90"}.items())
+    with socket.create_connection(("127.0.0.1", spied.page.port), timeout=10) as line:
+        line.sendall(f"POST /api/call HTTP/1.1\r\n{head}\r\n{{".encode())
+    spied.page.get("/api/host")
+
+    assert spied.untouched()
+    assert "Traceback" not in capfd.readouterr().err

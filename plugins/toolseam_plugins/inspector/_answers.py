@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import orjson
 from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
 from starlette.responses import Response
 
 from toolseam_plugins.inspector._gate import BODY_BYTES, Refused, too_large
@@ -21,12 +22,15 @@ _NOT_ALLOWED = 405
 async def body_of(request: Request) -> dict[str, Any]:
     """Return the JSON object that a request carries; raises `Refused`."""
     read, size = bytearray(), 0
-    async for part in request.stream():
-        size += len(part)
-        if size > 2 * BODY_BYTES:
-            break  # a little more is passed over: who is cut off while sending reads no answer
-        if size <= BODY_BYTES:
-            read += part
+    try:
+        async for part in request.stream():
+            size += len(part)
+            if size > 2 * BODY_BYTES:
+                break  # a little more is passed over: who is cut off while sending reads no answer
+            if size <= BODY_BYTES:
+                read += part
+    except ClientDisconnect:
+        raise Refused(400, "invalid_arguments", "The body broke off.") from None
     if size > BODY_BYTES:
         raise too_large()
     try:
