@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from json import JSONDecoder, decoder
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 import attrs
 import orjson
@@ -67,13 +67,14 @@ def read(raw: bytes) -> Message | Unreadable:
     outer = _members(text, 0)
     if outer is None:
         return Unreadable(PARSE_ERROR, "This is no JSON object.")
-    id_ = _id(_value(text, outer.get("id")))
-    inner = _members(text, outer["params"].start) if "params" in outer else None
-    span = None
-    if inner is not None and _value(text, outer.get("method")) == _CALL:
-        span = inner.get("arguments")
-    if _TWICE in outer or (inner is not None and _TWICE in inner):
+    id_ = _id(_value(text, outer.spans.get("id")))
+    params = outer.spans.get("params")
+    inner = None if params is None else _members(text, params.start)
+    if outer.doubled or (inner is not None and inner.doubled):
         return Unreadable(INVALID_REQUEST, "A key of the message stands twice.", id_)
+    span = None
+    if inner is not None and _value(text, outer.spans.get("method")) == _CALL:
+        span = inner.spans.get("arguments")
     rest = text if span is None else f"{text[: span.start]}{{}}{text[span.stop :]}"
     if rest.count("{") + rest.count("[") > _DEEPEST and _depth(rest) > _DEEPEST:
         return Unreadable(INVALID_REQUEST, f"The message is deeper than {_DEEPEST}.", id_)
@@ -105,20 +106,27 @@ def _fault(body: dict[str, Any], id_: int | str | None) -> str | None:
     return None
 
 
-_TWICE = "\0twice"
 _scan = cast("Any", JSONDecoder()).scan_once
 _scan_text = cast("Any", decoder).scanstring
 
 
-def _members(text: str, start: int) -> dict[str, slice] | None:
-    """Find where the values of an object's members stand; None where no object begins.
+class _Members(NamedTuple):
+    """Where the values of an object's members stand, and whether one stands twice."""
 
-    `_TWICE` is among the keys where one is doubled. What is broken further on is for the parser.
+    spans: dict[str, slice]
+    doubled: bool
+
+
+def _members(text: str, start: int) -> _Members | None:
+    """Find the members of an object; None where none begins.
+
+    What is broken further on is for the parser.
     """
     at = _after_blank(text, start)
     if not text.startswith("{", at):
         return None
     found: dict[str, slice] = {}
+    doubled = False
     at = _after_blank(text, at + 1)
     while text.startswith('"', at):
         try:
@@ -130,14 +138,13 @@ def _members(text: str, start: int) -> dict[str, slice] | None:
             break
         begin = _after_blank(text, at + 1)
         at = _end_of_value(text, begin)
-        if key in found:
-            found[_TWICE] = slice(0, 0)
+        doubled = doubled or key in found
         found[key] = slice(begin, at)
         at = _after_blank(text, at)
         if not text.startswith(",", at):
             break
         at = _after_blank(text, at + 1)
-    return found
+    return _Members(found, doubled)
 
 
 def _after_blank(text: str, at: int) -> int:
