@@ -20,12 +20,14 @@ class Loop:
 
     def __init__(self) -> None:
         self._loop = asyncio.new_event_loop()
+        self._closed = False
         self._thread = threading.Thread(target=self._run, name="toolseam-mounts", daemon=True)
         self._thread.start()
 
     def begin(self, work: Coroutine[Any, Any, T]) -> Future[T]:
         """Begin some work and return its future; cancelling that cancels the work."""
-        if not self._loop.is_running():
+        # Not whether the loop runs: its thread may not have come to that yet.
+        if self._closed:
             work.close()
             gone: Future[T] = Future()
             gone.cancel()
@@ -33,7 +35,10 @@ class Loop:
         return asyncio.run_coroutine_threadsafe(work, self._loop)
 
     def close(self, last: Coroutine[Any, Any, object]) -> None:
-        """Run the last work, stop everything else, and end the thread."""
+        """Run the last work, stop everything else, and end the thread; once is enough."""
+        if self._closed:
+            last.close()
+            return
 
         async def end() -> None:
             await last
@@ -44,8 +49,10 @@ class Loop:
             await self._loop.shutdown_asyncgens()
             await self._loop.shutdown_default_executor()
 
+        whole = self.begin(end())
+        self._closed = True
         try:
-            self.begin(end()).result(_CLOSE_S)
+            whole.result(_CLOSE_S)
         except TimeoutError:
             pass
         finally:
