@@ -74,6 +74,7 @@ PEERS = {
     "openai-agents": ("on_invoke_tool", 1 / 1.2, 1 / 2),
     "strands": ("tool.stream", 1 / 1.2, 1 / 2),
 }
+SERVING = {"inside": "in process (CPU time)", "stdio": "over stdio (by the wall)"}
 
 BARS = (
     Bar(
@@ -100,6 +101,12 @@ BARS = (
     Bar("registration.memory", "memory of one registered tool", 4, None, "KiB"),
     Bar("registration.early", "tools of 46 built before first use", 0, None, "count"),
     Bar("loop.round", "what a run adds to a round at 46 offered tools", 1, 0.3, "ms"),
+    *(
+        Bar(f"serving.{way}.{peer}", f"a call of our MCP server {how}, against {peer}'s", 1)
+        for way, how in SERVING.items()
+        for peer in ("fastmcp", "mcp")
+    ),
+    Bar("page.first", "the inspector's page, until its first byte", 50, None, "ms"),
     Bar("audit.step", "a step stored, in bare `sqlite3` inserts of the same durability", 2, 1.5),
     *(Bar(f"sizes.{tool}", f"`{tool}` on real sizes", 2, None, "s") for tool in QUESTIONS),
     Bar("sizes.memory", "the most memory that one of them took", 300, None, "MB"),

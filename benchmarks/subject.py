@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 CONTENT = "r" * 100
+LARGE = "r" * 40_000
 ARGUMENTS: dict[str, Any] = {"query": "hello world", "path": "src/main", "limit": 10}
 TOOLS = 46
 
@@ -23,6 +24,11 @@ def search(query: str, path: str, limit: int) -> str:  # noqa: ARG001 - framewor
 async def asearch(query: str, path: str, limit: int) -> str:  # noqa: ARG001
     """Search files."""
     return CONTENT
+
+
+async def alarge(query: str, path: str, limit: int) -> str:  # noqa: ARG001
+    """Search files, and find much."""
+    return LARGE
 
 
 def searches() -> list[Callable[[str, str, int], str]]:

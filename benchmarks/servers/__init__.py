@@ -1,0 +1,1 @@
+"""The servers of the benchmark: one tool over MCP, each in the words of its own framework."""
