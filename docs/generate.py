@@ -19,7 +19,7 @@ from toolseam import Arg
 from toolseam._settings_keys import OperatorSettings, WorkspaceSettings
 from toolseam._settings_structure import Variables
 from toolseam_builtin.workspace import Workspace
-from toolseam_plugins.conformance import HOST_CHECKS, TOOL_CHECKS, Check
+from toolseam_plugins.conformance import ADAPTER_CHECKS, HOST_CHECKS, TOOL_CHECKS, Check
 
 REFERENCE = Path(__file__).parent / "reference"
 MARK = "<!-- from here on: docs/generate.py -->\n"
@@ -181,9 +181,14 @@ How to mend it
 
 
 def conformance() -> str:
-    """Make the lists of checks, of tools and of hosts."""
+    """Make the lists of checks: of tools, hosts and adapters."""
     parts = []
-    for heading, checks in (("Checks of a tool", TOOL_CHECKS), ("Checks of a host", HOST_CHECKS)):
+    lists: tuple[tuple[str, tuple[Check[Any], ...]], ...] = (
+        ("Checks of a tool", TOOL_CHECKS),
+        ("Checks of a host", HOST_CHECKS),
+        ("Checks of an adapter", ADAPTER_CHECKS),
+    )
+    for heading, checks in lists:
         details = "\n".join(section(check) for check in checks)
         parts.append(f"\n## {heading}\n\n{len(checks)} checks.\n\n{overview(checks)}\n\n{details}")
     return "".join(parts)

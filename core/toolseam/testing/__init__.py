@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from toolseam.testing._canaries import Canary, canary
-from toolseam.testing._checks import check_tool, parametrize_with_checks
+from toolseam.testing._checks import check_adapter, check_tool, parametrize_with_checks
 from toolseam.testing._harness import Harness, harness
 from toolseam.testing._scripted import ScriptedProvider
 from toolseam.testing._tap import Heard, breach, tap
@@ -24,6 +24,7 @@ __all__ = [
     "TargetError",
     "breach",
     "canary",
+    "check_adapter",
     "check_tool",
     "harness",
     "parametrize_with_checks",

@@ -6,10 +6,10 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
     from types import ModuleType
 
-    from toolseam import Host
+    from toolseam import Host, Session
     from toolseam_plugins.conformance import CheckResult
 
     Arguments = Mapping[str, Any]
@@ -84,6 +84,27 @@ def parametrize_with_checks(
         seed=seed,
     )
     return decorate
+
+
+def check_adapter(
+    drive: Callable[[Session], str | bytes | Awaitable[str | bytes]],
+    *,
+    name: str = "adapter",
+    checks: Iterable[str] | None = None,
+) -> list[CheckResult]:
+    """Prove of an adapter that nothing leaves by it which must stay.
+
+    Args:
+        drive: given a session whose tools hold canaries, calls every tool that it offers as the
+            adapter does, and returns all that left: text or bytes, or an awaitable of either.
+        name: the adapter, as results name it.
+        checks: slugs, to run these alone.
+
+    Raises `TargetError` where a slug is no check.
+    """
+    from toolseam_plugins.conformance import check_adapter
+
+    return check_adapter(drive, name=name, checks=checks)
 
 
 def _kit() -> ModuleType:

@@ -1,4 +1,4 @@
-"""The conformance kit: named checks of the contract, for tools and for hosts.
+"""The conformance kit: named checks of the contract, for tools, hosts and adapters.
 
 Reached by `toolseam check`, by `check_tool`, and by `parametrize_with_checks` under pytest.
 """
@@ -9,7 +9,12 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from toolseam_plugins.conformance._checks import ALL_CHECKS, HOST_CHECKS, TOOL_CHECKS
+    from toolseam_plugins.conformance._checks import (
+        ADAPTER_CHECKS,
+        ALL_CHECKS,
+        HOST_CHECKS,
+        TOOL_CHECKS,
+    )
     from toolseam_plugins.conformance._egress import egress
     from toolseam_plugins.conformance._model import (
         Check,
@@ -21,9 +26,10 @@ if TYPE_CHECKING:
     )
     from toolseam_plugins.conformance._portability import Finding, lint
     from toolseam_plugins.conformance._pytest import parametrize_with_checks
-    from toolseam_plugins.conformance._run import check_host, check_tool
+    from toolseam_plugins.conformance._run import check_adapter, check_host, check_tool
 
 _HOME = {
+    "ADAPTER_CHECKS": "_checks",
     "ALL_CHECKS": "_checks",
     "Check": "_model",
     "CheckResult": "_model",
@@ -34,6 +40,7 @@ _HOME = {
     "NotApplicable": "_model",
     "Status": "_model",
     "TOOL_CHECKS": "_checks",
+    "check_adapter": "_run",
     "check_host": "_run",
     "check_tool": "_run",
     "egress": "_egress",
@@ -42,6 +49,7 @@ _HOME = {
 }
 
 __all__ = [
+    "ADAPTER_CHECKS",
     "ALL_CHECKS",
     "HOST_CHECKS",
     "TOOL_CHECKS",
@@ -52,6 +60,7 @@ __all__ = [
     "Level",
     "NotApplicable",
     "Status",
+    "check_adapter",
     "check_host",
     "check_tool",
     "egress",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from toolseam_plugins.conformance import (
+    _of_adapter,
     _of_effects,
     _of_host,
     _of_import,
@@ -16,6 +17,7 @@ from toolseam_plugins.conformance import (
 
 if TYPE_CHECKING:
     from toolseam_plugins.conformance._model import Check
+    from toolseam_plugins.conformance._of_adapter import AdapterSubject
     from toolseam_plugins.conformance._of_host import HostSubject
     from toolseam_plugins.conformance._subject import Subject
 
@@ -28,4 +30,5 @@ TOOL_CHECKS: tuple[Check[Subject], ...] = (
     *_of_secrets.CHECKS,
 )
 HOST_CHECKS: tuple[Check[HostSubject], ...] = _of_host.CHECKS
-ALL_CHECKS: tuple[Check[Any], ...] = (*TOOL_CHECKS, *HOST_CHECKS)
+ADAPTER_CHECKS: tuple[Check[AdapterSubject], ...] = _of_adapter.CHECKS
+ALL_CHECKS: tuple[Check[Any], ...] = (*TOOL_CHECKS, *HOST_CHECKS, *ADAPTER_CHECKS)

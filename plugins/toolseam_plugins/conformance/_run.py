@@ -12,7 +12,7 @@ import attrs
 
 from toolseam import CONTRACT_VERSION
 from toolseam.testing import TargetError, targets
-from toolseam_plugins.conformance._checks import HOST_CHECKS, TOOL_CHECKS
+from toolseam_plugins.conformance._checks import ADAPTER_CHECKS, HOST_CHECKS, TOOL_CHECKS
 from toolseam_plugins.conformance._child import Before
 from toolseam_plugins.conformance._model import (
     Check,
@@ -21,6 +21,7 @@ from toolseam_plugins.conformance._model import (
     NotApplicable,
     Status,
 )
+from toolseam_plugins.conformance._of_adapter import AdapterSubject
 from toolseam_plugins.conformance._of_host import HostSubject
 from toolseam_plugins.conformance._subject import Subject
 
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from toolseam import Host
+    from toolseam_plugins.conformance._of_adapter import Drive
 
     Arguments = Mapping[str, Any]
     Examples = Mapping[str, Sequence[Arguments]] | Sequence[Arguments]
@@ -106,6 +108,29 @@ def check_host(
     """
     subject = HostSubject() if make is None else HostSubject(make)
     return [run_check(check, subject, "host", contract) for check in choose(HOST_CHECKS, checks)]
+
+
+def check_adapter(
+    drive: Drive,
+    *,
+    name: str = "adapter",
+    checks: Iterable[str] | None = None,
+    contract: str = CONTRACT_VERSION,
+) -> list[CheckResult]:
+    """Drive an adapter once over tools that hold canaries, and return what each check said.
+
+    Args:
+        drive: given a session, calls every tool that it offers as the adapter does, and returns
+            all that left: text or bytes, or an awaitable of either.
+        name: the adapter, as results name it.
+        checks: slugs, to run these alone.
+        contract: newer checks than this version asks for are run and not scored.
+
+    Raises `TargetError` where a slug is no check.
+    """
+    subject = AdapterSubject(drive)
+    chosen = choose(ADAPTER_CHECKS, checks)
+    return [run_check(check, subject, name, contract) for check in chosen]
 
 
 def subjects(

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from plugins.conformance import good
+from plugins.conformance.broken_adapters import ADAPTERS
 from plugins.conformance.broken_hosts import HOSTS
 from plugins.conformance.mutants import MODULES, MUTANTS, Mutant, isolated, measuring, raw
 from support.dist_info import tools, write_dist
@@ -129,7 +130,7 @@ def test_a_tool_that_is_declared_to_show_secrets_may() -> None:
 
 
 def test_every_check_has_a_mutant() -> None:
-    """Each check of tools and of hosts is broken by something here."""
-    mutants = {mutant.slug for mutant in MUTANTS} | set(MODULES) | set(HOSTS)
+    """Each check of tools, hosts and adapters is broken by something here or in a file beside."""
+    mutants = {mutant.slug for mutant in MUTANTS} | set(MODULES) | set(HOSTS) | set(ADAPTERS)
 
     assert {check.slug for check in ALL_CHECKS} == mutants
