@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from fastmcp.tools import Tool
-from fastmcp.tools.base import ToolResult
-from mcp_types import TextContent
+from fastmcp.tools import Tool, ToolResult
 from pydantic import PrivateAttr
 
 from toolseam.providers import Dialect
@@ -35,5 +33,4 @@ class SeamTool(Tool):
     async def run(self, arguments: dict[str, Any]) -> ToolResult:
         """Await the tool; a failure is flagged, never raised."""
         answer = await self._offer.acall(arguments)
-        content = [TextContent(type="text", text=answer.text)]
-        return ToolResult(content=content, is_error=answer.code is not None)
+        return ToolResult(answer.text, is_error=answer.code is not None)
