@@ -63,11 +63,13 @@ def main(options: Namespace) -> int:
     try:
         listing = look(load=True, left=options.left)
         with Host.load() as host:
-            zone, total = host.settings.operator.zone.value, len(host.tools())
+            undeclared = _undeclared(host)
+            zone = host.settings.operator.zone.value
+            total = len(host.tools()) - len(undeclared)
             listing = _as_hosted(listing, host)
             workspace = [*_mounts(host), *_unanswered(host), *_workspace(host)]
             receiver = Receiver(person(), host.settings.operator.zone)
-            missing += withheld(host, receiver)
+            missing += [w for w in withheld(host, receiver) if w.name not in undeclared]
     except ToolseamError as error:
         checks.append(Check("settings", "fault", "start", str(error)))
     checks += [*_plugins(listing), *workspace]
@@ -159,6 +161,17 @@ def _plugins(listing: Listing) -> Iterator[Check]:
         yield Check("plugins", mark, record.name or record.distribution, text)
     for remark in listing.remarks():
         yield Check("plugins", "note", "remark", remark)
+
+
+def _undeclared(host: Host) -> set[str]:
+    """Name the tools of mounts that nobody declared: the line of their mount counts them."""
+    mounts = host.settings.operator.mounts
+    found: set[str] = set()
+    for tool in host.tools():
+        mount = mounts.get(tool.name.partition("__")[0]) if "__" in tool.name else None
+        if mount is not None and tool.spec.remote_name not in mount.tools:
+            found.add(tool.name)
+    return found
 
 
 def _mounts(host: Host) -> Iterator[Check]:

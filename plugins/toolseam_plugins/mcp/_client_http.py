@@ -10,6 +10,7 @@ import asyncio
 import contextlib
 import os
 import re
+import ssl
 from typing import TYPE_CHECKING, Any
 
 import httpcore2
@@ -19,7 +20,6 @@ from toolseam.guards import AllowedHost, EgressGuard, read_web_address
 from toolseam_plugins.mcp._client_talk import MESSAGE_BYTES, Lost
 
 if TYPE_CHECKING:
-    import ssl
     from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable
 
     from toolseam.guards import EgressTarget, WebAddress
@@ -86,9 +86,8 @@ class Web:
         try:
             async with pool.stream("POST", place, headers=headers, content=message) as response:
                 await self._take(response, answered)
-        except _UNREACHED:
-            text = "no connection to the server could be made"
-            raise Lost("unreachable", text, sent=False) from None
+        except _UNREACHED as error:
+            raise _unreached(error) from None
         except _BROKEN:
             raise Lost("connection_lost", "the connection ended before the answer") from None
 
@@ -178,6 +177,16 @@ class Web:
             talk.end(lost)  # the next call begins another
             return lost
         return Lost("http_status", f"the server answered {status}", sent=status >= _SERVER)
+
+
+def _unreached(error: BaseException | None) -> Lost:
+    """Tell a certificate that is wrong from a server that is not there."""
+    while error is not None:
+        if isinstance(error, ssl.SSLCertVerificationError):
+            text = "the server's certificate is wrong, or of no authority that is trusted"
+            return Lost("certificate", text, sent=False)
+        error = error.__cause__ or error.__context__
+    return Lost("unreachable", "no connection to the server could be made", sent=False)
 
 
 def _named(headers: Iterable[tuple[bytes, bytes]]) -> dict[str, str]:

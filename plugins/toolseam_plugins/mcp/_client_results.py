@@ -17,8 +17,8 @@ _NAMED = 200
 _SHAPE = "the answer has another shape than it should"
 
 
-def result_of(raw: dict[str, Any]) -> ToolResult:
-    """Return what a server answered.
+def result_of(raw: dict[str, Any], name: str) -> ToolResult:
+    """Return what a server answered; `name` is what it calls the tool, for the trace.
 
     Text is the content; structured content is `data`, and the content too where there is no text.
     `isError` makes it a failure with at most 200 characters of what the server says.
@@ -32,11 +32,12 @@ def result_of(raw: dict[str, Any]) -> ToolResult:
     texts, has_text = _texts(cast("list[object]", blocks))
     if failed:
         remote = {} if structured is None else {"remote": structured}
-        return _failure("\n".join(texts), {"reason": "remote_error", **remote})
+        own = {"reason": "remote_error", "remote_name": name}
+        return _failure("\n".join(texts), own, remote)
     try:
         if structured is not None and not has_text:
             texts.append(json.dumps(structured, ensure_ascii=False))
-        return ToolResult.text("\n".join(texts), data=structured)
+        return ToolResult.text("\n".join(texts), data=structured, metadata={"remote_name": name})
     except (ContractViolation, RecursionError):
         raise Lost(
             "protocol", "the structured content of the answer is no JSON that is kept"
@@ -50,13 +51,12 @@ def fault_of(fault: RemoteFault, code: ErrorCode) -> ToolError:
     return ToolError(_says(fault.message), code, metadata=metadata)
 
 
-def _failure(text: str, metadata: dict[str, Any]) -> ToolResult:
+def _failure(text: str, own: dict[str, Any], remote: dict[str, Any]) -> ToolResult:
     told = _says(text)
     try:
-        return ToolResult.error(told, ErrorCode.EXECUTION_ERROR, metadata=metadata)
+        return ToolResult.error(told, ErrorCode.EXECUTION_ERROR, metadata=own | remote)
     except ContractViolation:
-        plain = {"reason": "remote_error"}
-        return ToolResult.error(told, ErrorCode.EXECUTION_ERROR, metadata=plain)
+        return ToolResult.error(told, ErrorCode.EXECUTION_ERROR, metadata=own)
 
 
 def _says(text: str) -> str:

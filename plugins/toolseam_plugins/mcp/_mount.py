@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from toolseam import ErrorCode, ToolError
@@ -29,8 +30,11 @@ class Mount:
     """A server of the operator's; lives in the event loop of the mounts.
 
     `listing` is the last good catalogue, None before there was one; `fault` says why the last
-    try to connect or to list failed.
+    try to connect or to list failed. `fresh_s` is how many seconds a list by URL is relied on: a
+    server there says that it has changed only beside an answer.
     """
+
+    fresh_s = 60.0
 
     def __init__(self, name: str, settings: MountSettings) -> None:
         self.name = name
@@ -41,6 +45,7 @@ class Mount:
         self._log = logging.getLogger(f"toolseam.mount.{name}")
         self._turn = asyncio.Lock()
         self._talk: Talk | None = None
+        self._listed_at = 0.0
         self._endings: set[asyncio.Task[None]] = set()
 
     async def open(self) -> None:
@@ -134,7 +139,9 @@ class Mount:
                 self._talk = None
                 self._end(talk)
             talk = await self._connect()
-        elif talk.changed:
+        elif talk.changed or (
+            self.settings.url is not None and monotonic() > self._listed_at + self.fresh_s
+        ):
             talk.changed = False
             await self._list(talk)
         return talk
@@ -187,6 +194,7 @@ class Mount:
 
     async def _list(self, talk: Talk) -> None:
         """Take the catalogue; where a page fails, the last good one stays, and it is said."""
+        self._listed_at = monotonic()
         try:
             self.listing = await listed(talk)
         except Lost as lost:

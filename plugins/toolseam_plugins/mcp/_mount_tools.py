@@ -69,11 +69,18 @@ class MountedTool:
                 here.call_soon_threadsafe(context.progress, done, total, text)
 
         call = self.mount.call(self._tool, arguments, progress, reads=self._reads)
-        answer = await asyncio.wrap_future(self._loop.begin(call))
         try:
-            return result_of(answer)
+            answer = await asyncio.wrap_future(self._loop.begin(call))
+            return result_of(answer, self._tool.name)
         except Lost as lost:
-            raise failure_of(lost, reads=self._reads) from None
+            raise self._traced(failure_of(lost, reads=self._reads)) from None
+        except ToolError as error:
+            raise self._traced(error) from None
+
+    def _traced(self, error: ToolError) -> ToolError:
+        """Let the trace say what the server calls the tool."""
+        metadata = {**error.metadata.value, "remote_name": self._tool.name}
+        return ToolError(error.message, error.code, retriable=error.retriable, metadata=metadata)
 
 
 class MissingTool:

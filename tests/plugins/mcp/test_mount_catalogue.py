@@ -141,12 +141,14 @@ def test_names_that_are_none_here_stay_apart(tmp_path: Path) -> None:
         for name in exposed.values():
             host.call(name, {"text": "x"}, actor=ADA)
         steps = [step.tool for step in host.steps]
+        remote = [step.metadata["remote_name"] for step in host.steps]
 
     assert len(set(exposed.values())) == 4
     assert exposed["2fa_status"] == "depot__2fa_status"
     assert all(name.startswith("depot__") for name in exposed.values())
     assert [call["name"] for call in server.calls()] == list(exposed)
     assert steps == list(exposed.values())
+    assert remote == list(exposed)
 
 
 def test_mounts_never_meet_in_a_name(tmp_path: Path) -> None:

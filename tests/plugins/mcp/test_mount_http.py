@@ -1,6 +1,7 @@
 import ssl
 import time
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -8,7 +9,10 @@ import trustme
 
 from support.mcp_stub import declared, mounted, tool
 from support.mcp_web import VERSION, Heard, Said, says, streams, web
-from toolseam import Actor, ToolResult
+from toolseam import Actor, Host, ToolResult, hookimpl
+from toolseam._settings_keys import OperatorSettings
+from toolseam._settings_structure import structure
+from toolseam_plugins.mcp._mount_source import Mounts
 
 ADA = Actor("ada", {"admin"})
 
@@ -211,7 +215,7 @@ def test_a_certificate_is_of_the_authority_that_is_named(tmp_path: Path) -> None
         (result,) = call(server.url)
 
     assert trusted.content == "answered"
-    assert reason(result)[0] == "unavailable"
+    assert reason(result) == ("unavailable", "certificate")
 
 
 def test_a_list_that_changes_on_a_stream_is_heard(tmp_path: Path) -> None:
@@ -232,6 +236,28 @@ def test_a_list_that_changes_on_a_stream_is_heard(tmp_path: Path) -> None:
     assert first.content == "streamed"
     assert reason(second) == ("unavailable", "definition_changed")
     assert len(server.asked("tools/call")) == 1
+
+
+def test_a_list_by_url_is_looked_at_again_after_a_while() -> None:
+    """No stream tells of a change between calls, so that an old list is not relied on."""
+    lists = iter(range(9))
+
+    def answer(heard: Heard) -> Said | None:
+        if heard.asks == "tools/list" and next(lists):
+            return says({"tools": [tool(description="Other.")]}, heard)
+        return None
+
+    with web(answer) as server:
+        said = {"url": server.url, "tools": declared(tool())}
+        source = Mounts(structure({"mounts": {"depot": said}}, OperatorSettings, None).mounts)
+        maker = SimpleNamespace(toolseam_tools=hookimpl(lambda: source))
+        with Host(plugins=[maker], settings={"enable": ["depot__find"]}) as host:
+            first = host.call("depot__find", {"text": "x"}, actor=ADA)
+            source.mounts[0].fresh_s = 0.0
+            second = host.call("depot__find", {"text": "x"}, actor=ADA)
+
+    assert first.content == "answered"
+    assert reason(second) == ("unavailable", "definition_changed")
 
 
 def test_a_version_that_nobody_knows_is_not_spoken() -> None:
