@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 CONTENT = "r" * 100
-LARGE = "r" * 40_000
+LARGE = ("src/main.py:10: what was found, in a line of its own\n" * 800)[:40_000]
 ARGUMENTS: dict[str, Any] = {"query": "hello world", "path": "src/main", "limit": 10}
 TOOLS = 46
 
