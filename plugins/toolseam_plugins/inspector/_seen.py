@@ -73,11 +73,6 @@ class LiveRun:
         """Whether all of it is here."""
         return self.count == len(self.steps) and self.first <= 1
 
-    @property
-    def is_over(self) -> bool:
-        """Whether nothing follows."""
-        return self.status in {"completed", "failed", "cancelled"}
-
 
 class Seen:
     """Runs and steps of a host, told by it at once and from any thread.

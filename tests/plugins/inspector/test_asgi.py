@@ -14,6 +14,7 @@ from support.inspecting import inspected
 from support.tools import ADA
 from toolseam import Host
 from toolseam_plugins import inspector
+from toolseam_plugins.inspector import _app
 
 ORIGIN = "https://ops.example"
 
@@ -122,6 +123,15 @@ def test_a_server_may_ask_for_its_lifespan() -> None:
         told = asyncio.run(live(page))
 
     assert told == ["lifespan.startup.complete", "lifespan.shutdown.complete"]
+
+
+def test_only_what_a_browser_knows_is_served(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file of another kind beside the page's own is none of it."""
+    monkeypatch.setattr(_app, "_FILES", {".css": "text/css"})
+    with Host() as host:
+        page = inspector.asgi(host, origin=ORIGIN)
+
+        assert asked(page, ("GET", "/", None))[0].status_code == 404
 
 
 def test_a_defect_is_an_answer_without_its_words(monkeypatch: pytest.MonkeyPatch) -> None:

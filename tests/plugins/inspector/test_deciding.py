@@ -1,5 +1,6 @@
 """Runs that wait, on the page: what a person sees of a call, and what comes of the word on it."""
 
+import asyncio
 import json
 import time
 from collections.abc import Iterator
@@ -14,6 +15,7 @@ from toolseam import Actor, Host, ToolResult, hookimpl
 from toolseam.providers import Endpoint
 from toolseam.runs import Run
 from toolseam.testing import ScriptedProvider
+from toolseam_plugins.inspector._deciding import _go_on
 
 TWO: Any = [("write", {"text": "x"}), ("write", {"text": "y"})]
 
@@ -282,6 +284,12 @@ def test_a_run_that_goes_on_here_ends_with_the_page(done: list[str]) -> None:
     assert told[-1:] == ["cancelled"]
 
 
+def test_a_run_that_somebody_else_took_is_left_to_him() -> None:
+    """He was faster; the list of what waits says so."""
+    with Host() as host:
+        assert asyncio.run(_go_on(host, "nope", (ScriptedProvider(["done"]),))) is None
+
+
 class Sleeps:
     """A host plugin whose provider never answers."""
 
@@ -295,6 +303,4 @@ class Sleeps:
 
     async def complete(self, request: object) -> Any:
         """Answer never."""
-        import asyncio
-
         await asyncio.sleep(60)

@@ -6,6 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from support.audit import echo
 from support.inspecting import Page, inspected
@@ -13,8 +15,15 @@ from support.tools import ADA, BOB, plugin
 from toolseam import Host, ToolArtifact, ToolError, ToolResult
 from toolseam.providers import Lowering
 from toolseam.testing import ScriptedProvider, canary
+from toolseam_plugins.inspector import _json
 
 BIG = 2**63 - 1
+TEXT = st.text(st.characters(), max_size=6)
+
+
+def _nested(inner: Any) -> Any:
+    """Return lists and objects of values."""
+    return st.lists(inner, max_size=3) | st.dictionaries(TEXT, inner, max_size=3)
 
 
 def rich(arguments: Any) -> ToolResult:
@@ -250,6 +259,38 @@ def test_the_canary_of_a_result_stands_where_it_belongs() -> None:
     assert str(word) not in rows
     assert str(word) not in step["wire"]
     assert str(word) in step["data_json"]
+
+
+def test_what_a_provider_says_is_shown_whatever_it_is() -> None:
+    """Its words have passed no cleaner: half a surrogate pair shows as U+FFFD (P02)."""
+    provider = ScriptedProvider(["half \ud83d, whole \U0001f680"])
+    with Host() as host, inspected(host) as page:
+        run_id = host.session(actor=ADA).run(provider, "What?").id
+        shown = page.get(f"/api/runs/{run_id}")["run"]
+
+    assert json.loads(shown["answer_json"]) == "half \ufffd, whole \U0001f680"
+
+
+@given(st.recursive(st.none() | st.integers(-(2**63), 2**63 - 1) | TEXT, _nested, max_leaves=9))
+def test_any_value_goes_out_as_strict_json(value: Any) -> None:
+    """With its own digits, and U+FFFD for what cannot be encoded."""
+    again = json.loads(_json.text(value))
+
+    assert again == _json.whole(value)
+    assert again == value or "\ufffd" in _json.text(value)
+
+
+def test_what_was_found_is_listed_beside_what_was_loaded(tmp_path: Path) -> None:
+    """Each entry point with its status, host plugins that nobody named among them."""
+    with Host.load(tmp_path) as host, inspected(host) as page:
+        told = page.get("/api/tools")
+        shown = page.get("/api/tools/read_records")
+
+    records = {record["name"]: record for record in told["records"]}
+    assert records["read_records"]["status"] == "ready"
+    assert records["audit"]["kind"] == "plugin"
+    assert all(tool["builtin"] for tool in told["tools"])
+    assert shown["target"] == "toolseam_builtin.content.read_records"
 
 
 def test_codes_are_counted_by_tool_and_time(page: Page) -> None:

@@ -9,7 +9,7 @@ from support.audit import TEXT, echo, writer
 from support.inspecting import Page, inspected
 from support.tools import BOB, plugin
 from toolseam import Actor, Host, ToolResult
-from toolseam_plugins.inspector import _playground
+from toolseam_plugins.inspector import _playground, _seen
 
 TOOL = {"tool": "write", "arguments_json": '{"text": "x"}'}
 
@@ -186,6 +186,14 @@ def test_the_calls_of_the_playground_are_a_session(page: Page) -> None:
         ("session", 1, "ada"),
         ("session", 2, "ada"),
     ]
+
+
+def test_a_step_that_has_no_room_is_said(page: Page, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The call was made; what is lost is only what could be shown of it."""
+    monkeypatch.setattr(_seen, "STEPS", 0)
+    said = {"tool": "echo", "arguments_json": '{"text": "a"}'}
+
+    assert page.post("/api/call", said, 503)["error"]["code"] == "unavailable"
 
 
 def test_a_tool_that_prints_or_exits_harms_nobody(page: Page) -> None:

@@ -44,9 +44,11 @@ def test_a_stored_run_is_shown_with_its_steps(kept: Kept) -> None:
     """Of another process, as it was stored."""
     run_id = ran(kept, "metadata")
     with another(kept) as page:
+        about = page.get("/api/host")["audit"]
         listed = page.get("/api/runs")["runs"]
         shown = page.get(f"/api/runs/{run_id}")
 
+    assert about == {"readable": True, "why": None}
     assert [(run["id"], run["source"], run["level"]) for run in listed] == [
         (run_id, "store", "metadata")
     ]
