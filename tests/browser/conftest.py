@@ -1,4 +1,4 @@
-"""One Chromium and one host for all; each test comes in by a link of its own."""
+"""One Chromium and one host for all; most tests share one visit."""
 
 from __future__ import annotations
 
@@ -37,8 +37,15 @@ def browser(stage: Stage) -> Iterator[Browser]:
         chromium.close()
 
 
-@pytest.fixture
-def sight(browser: Browser, stage: Stage) -> Iterator[Sight]:
-    """A page that a person has just come into."""
+@pytest.fixture(scope="session")
+def _entered(browser: Browser, stage: Stage) -> Iterator[Sight]:
     with seen(browser, stage) as found:
         yield found
+
+
+@pytest.fixture
+def sight(_entered: Sight) -> Iterator[Sight]:
+    """A page that a person has come into; it must have behaved when the test is over."""
+    _entered.go("tools")
+    yield _entered
+    _entered.behaved()

@@ -2,18 +2,17 @@ from __future__ import annotations
 
 from playwright.sync_api import Browser, expect
 
-from support.browsing import Sight, Stage
+from support.browsing import Sight, Stage, seen
 
 
-def test_the_token_leaves_the_address_and_the_history(sight: Sight) -> None:
+def test_the_token_leaves_the_address_and_the_history(browser: Browser, stage: Stage) -> None:
     """Whoever looks at the address bar, or goes back, finds no token there."""
-    page = sight.page
+    with seen(browser, stage) as sight:
+        address = sight.page.url
+        sight.page.go_back()
 
-    address = page.url
-    page.go_back()
-
-    assert address == f"{sight.stage.served.origin}/#/tools"
-    assert page.url == "about:blank"
+        assert address == f"{stage.served.origin}/#/tools"
+        assert sight.page.url == "about:blank"
 
 
 def test_a_link_opens_the_page_once(browser: Browser, stage: Stage) -> None:

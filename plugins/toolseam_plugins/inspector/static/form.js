@@ -161,8 +161,13 @@ function controlOf(schema, root, required, level) {
   if (schema.type === "string") return text();
   if (level >= LEVELS) return raw();
   if (schema.type === "array" && schema.items && !schema.prefixItems) return list(schema, root, level);
-  if (schema.type === "object" && schema.properties) return nested(schema, root, required, level);
+  if (schema.type === "object" && isClosed(schema)) return nested(schema, root, required, level);
   return raw();
+}
+
+/** Whether all that an object may hold has a name, and so a field. */
+function isClosed({ properties, additionalProperties: more }) {
+  return Object.keys(properties ?? {}).length > 0 && !more;
 }
 
 function choice(options, required) {

@@ -219,8 +219,10 @@ export function runView(host, path) {
     node,
     moved(to) {
       if (to[0] !== id) return false;
-      if (to[1] && to[1] !== opened) openById(to[1]);
-      else if (!to[1] && opened) close();
+      if (to[1] && (to[1] !== opened || (to[2] && to[2] !== tab))) {
+        tab = to[2] ?? tab;
+        openById(to[1]);
+      } else if (!to[1] && opened) close();
       return true;
     },
     told(event) {
