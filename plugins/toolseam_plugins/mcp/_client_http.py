@@ -282,7 +282,3 @@ class Network(httpcore2.AsyncNetworkBackend):
             except (httpcore2.ConnectError, httpcore2.ConnectTimeout) as error:
                 failed = error
         raise failed
-
-    async def sleep(self, seconds: float) -> None:
-        """Wait, as the pool does between tries."""
-        await asyncio.sleep(seconds)

@@ -89,12 +89,18 @@ class Child:
         assert pipe is not None  # noqa: S101 - it was asked for
         async with self._turn:
             if self._talk.lost is not None or pipe.is_closing():
-                raise Lost("connection_lost", "the server has ended", sent=False)
+                raise self._ended(sent=False)
             try:
                 pipe.write(message + b"\n")
                 await pipe.drain()
             except (OSError, RuntimeError):
-                raise Lost("connection_lost", "the server has ended") from None
+                raise self._ended(sent=True) from None
+
+    def _ended(self, *, sent: bool) -> Lost:
+        """Take note that it reads no more, though it may still write."""
+        lost = Lost("connection_lost", "the server has ended", sent=sent)
+        self._talk.end(lost)
+        return lost
 
     async def close(self) -> None:
         """Close its pipe, and end it where that is not enough."""
