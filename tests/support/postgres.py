@@ -28,7 +28,7 @@ _SETTINGS = (
     "max_connections=30",
     "shared_buffers=32MB",
 )
-_START_SECONDS = 30
+_START_SECONDS = 120
 # The keeper is the server's parent: it stops the server once nobody holds its standard input,
 # also when the tests were killed.
 _KEEPER = """
