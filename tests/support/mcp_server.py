@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self
 
-WAIT_S = 20.0
+WAIT_S = 60.0
 CANARY = "CANARY-" + "7d21f0"
 
 
@@ -106,6 +106,13 @@ def host() -> Any:  # noqa: C901 - a tool for each way to misbehave
         return ToolResult.text("done")
 
     @tool(**public)
+    def backwards(context: ToolContext, text: str) -> ToolResult:
+        """Tell of progress that goes back and forth."""
+        for done in (2, 1, 2, 3):
+            context.progress(done, None, text)
+        return ToolResult.text("done")
+
+    @tool(**public)
     async def waits(seconds: float = 0.0) -> ToolResult:
         """Answer after a while."""
         await asyncio.sleep(seconds)
@@ -137,7 +144,7 @@ def host() -> Any:  # noqa: C901 - a tool for each way to misbehave
     return Host(
         tools=[
             *(echo, full, Typed(), prints, raises, raises_async, surrogate, large, blank, steps),
-            *(waits, sleeps, leaks, writes, dirty),
+            *(waits, sleeps, leaks, writes, dirty, backwards),
         ]
     )
 
@@ -190,8 +197,11 @@ class Served:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._child.kill()
-        self._child.communicate()
+        try:
+            self._child.communicate(timeout=5)
+        except subprocess.TimeoutExpired:
+            self._child.kill()
+            self._child.communicate()
 
     def greet(self) -> Self:
         """Begin a session."""

@@ -4,6 +4,7 @@ import json
 import time
 
 import orjson
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -76,6 +77,35 @@ def test_a_message_that_was_cut_or_filled_is_never_another(cut: int, extra: byte
     if isinstance(found, Message) and found.arguments is not None:
         assert found.arguments in raw
         assert found.body["params"]["arguments"] == {}
+
+
+@pytest.mark.parametrize(
+    "members",
+    [
+        b'"id":1',
+        b'"id":1,"method":7',
+        b'"id":1,"method":"a","params":[]',
+        b'"id":true,"method":"a"',
+        b'"id":"' + b"a" * 257 + b'","method":"a"',
+        b'"method":"a","method":"b"',
+        b'"method":"a","params":{"b":1,"b":2}',
+        b'"method":"a","params":{"b":' + b"[" * 90 + b"]" * 90 + b"}",
+    ],
+)
+def test_an_object_that_is_no_message_is_an_invalid_request(members: bytes) -> None:
+    """JSON that the protocol does not know is told apart from what is no JSON."""
+    found = read(b'{"jsonrpc":"2.0",' + members + b"}")
+
+    assert isinstance(found, Unreadable)
+    assert found.code == -32600
+
+
+def test_a_message_names_its_version() -> None:
+    """Nothing is taken for JSON-RPC 2.0 that does not say so."""
+    found = read(b'{"id":1,"method":"a"}')
+
+    assert isinstance(found, Unreadable)
+    assert (found.code, found.id) == (-32600, 1)
 
 
 def test_hostile_messages_cost_no_more_than_their_bytes() -> None:

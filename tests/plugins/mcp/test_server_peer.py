@@ -1,0 +1,108 @@
+"""What a client is told, before any transport."""
+
+import asyncio
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import pytest
+
+from support.mcp_server import CANARY, host
+from toolseam import Actor, Host, Session, Zone
+from toolseam_plugins.mcp._server_notes import Progress
+from toolseam_plugins.mcp._server_peer import IDLE_S, Caller, Key, Peer
+
+SECRET = "sk-" + "a1B2" * 12
+
+
+@pytest.fixture(scope="module")
+def tools() -> Iterator[Host]:
+    """Return a host whose tools misbehave."""
+    with host() as made:
+        yield made
+
+
+def peer_of(tools: Host, *structured: str, zone: Zone = Zone.EXTERNAL_GLOBAL) -> Peer:
+    """Return a peer whose clients stand in a zone."""
+
+    def opened(key: Key) -> Session:
+        return tools.session(actor=Actor("client"), zone=zone)
+
+    return Peer(tools, opened, frozenset(structured))
+
+
+def told(peer: Peer, name: str, **arguments: object) -> tuple[dict[str, Any], list[Progress]]:
+    """Make a call; return the answer, and the notes that came before it."""
+    notes: list[Progress] = []
+
+    async def send(note: Progress) -> None:
+        notes.append(note)
+
+    given: Mapping[str, object] = arguments
+    answer = asyncio.run(peer.call(Caller(Key(), given), name, send, {}))
+    return answer, notes
+
+
+def test_declared_data_is_masked_for_whom_the_text_is_masked(tools: Host) -> None:
+    """A secret shape in promised data reaches the zone `local` alone, as in the text."""
+    for zone, shown in ((Zone.EXTERNAL_GLOBAL, False), (Zone.LOCAL, True)):
+        answer, _ = told(peer_of(tools, "typed", zone=zone), "typed", word=SECRET)
+        assert (SECRET in str(answer["structuredContent"])) is shown
+        assert (SECRET in answer["content"][0]["text"]) is shown
+        assert answer["structuredContent"]["number"] == 7
+        assert CANARY not in str(answer)
+
+
+def test_data_goes_nowhere_unless_it_is_promised_and_let_out(tools: Host) -> None:
+    """Without the operator's word, a schema, or success there is none."""
+    silent = peer_of(tools)
+    asked = peer_of(tools, "typed", "full")
+
+    for answer, _ in (
+        told(silent, "typed"),
+        told(asked, "full"),
+        told(asked, "typed", number=-1),
+    ):
+        assert answer.keys() <= {"content", "isError", "_meta"}
+        assert CANARY not in str(answer)
+
+
+def test_progress_is_masked_and_only_goes_forward(tools: Host) -> None:
+    """Each note is farther than the one before, and all come before the answer."""
+    answer, notes = told(peer_of(tools), "backwards", text=SECRET)
+
+    assert answer["content"][0]["text"] == "done"
+    assert [note.done for note in notes] == [2, 3]
+    assert SECRET not in str(notes)
+
+
+def test_what_an_interrupt_leaves_is_an_answer(tools: Host) -> None:
+    """A tool's KeyboardInterrupt, in a thread or in the loop, is told as its step says."""
+    for name in ("raises", "raises_async"):
+        answer, _ = told(peer_of(tools), name, kind="interrupt")
+        assert answer["_meta"]["toolseam/code"] == "cancelled"
+
+
+def test_a_conversation_with_an_end_is_forgotten_when_it_is_idle(tools: Host) -> None:
+    """After half an hour a session is let go; what somebody asks without one stays."""
+    peer = peer_of(tools)
+    old, lasting, fresh = Key(None, "old"), Key(None, ""), Key(None, "fresh")
+    before = {key: peer.session(key) for key in (old, lasting)}
+    for held in peer._held.values():
+        held.used -= IDLE_S + 1
+
+    peer.session(fresh)
+
+    assert peer.session(lasting) is before[lasting]
+    assert peer.session(old) is not before[old]
+
+
+def test_a_closed_peer_listens_no_more(tools: Host) -> None:
+    """Its sessions go with it, and so does its listener."""
+    peer = peer_of(tools)
+    first = peer.session(Key())
+    peer.set_level(Key(), "error")
+
+    peer.close()
+
+    assert peer.level(Key()) == "info"
+    assert peer.session(Key()) is not first
