@@ -67,7 +67,7 @@ class Playground:
         if session_then is not session:
             raise Refused(409, "conflict", "Look at the preview again: it is not of this call.")
         try:
-            return self._host.approve(cast("Any", seen), actor=self._actor)
+            return session.approve(cast("Any", seen), actor=self._actor)
         except ToolError as refused:
             raise Refused(403, refused.code.value, refused.message) from None
 

@@ -1,7 +1,10 @@
 """The page inside an application of somebody else, and what it needs to be there."""
 
 import asyncio
+import re
+import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 import httpx2
@@ -49,6 +52,22 @@ def test_it_may_be_mounted_below_a_path() -> None:
     cookie = entered.headers["set-cookie"]
     assert "; Path=/inspect; " in cookie
     assert cookie.endswith("; Secure")
+
+
+def test_the_how_to_works_as_printed(tmp_path: Path) -> None:
+    """Its program prints a link that leads to the page where it is mounted."""
+    page = Path(__file__).parents[3] / "docs" / "how-to" / "inspect.md"
+    (program,) = re.findall(r"```python\n(.*?)```", page.read_text("utf-8"), re.DOTALL)
+    ran = subprocess.run(
+        [sys.executable, "-c", program],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+    )
+
+    assert re.fullmatch(r"https://ops\.example/inspect/#[\w-]{43}\n", ran.stdout)
 
 
 def test_further_origins_are_let_in() -> None:

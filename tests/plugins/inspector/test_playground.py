@@ -103,6 +103,16 @@ def test_a_service_account_approves_nothing(done: list[str]) -> None:
     assert (refused["error"]["code"], done) == ("permission_denied", [])
 
 
+def test_four_eyes_hold_in_the_playground(done: list[str]) -> None:
+    """Whoever asks for a write there is not the one who approves it."""
+    settings = {"enable": ["write"], "approval": {"four_eyes": True}}
+    with Host(tools=[writer(done)], settings=settings) as host, inspected(host) as page:
+        shown = page.post("/api/preview", TOOL)["preview"]
+        refused = page.post("/api/call", {**TOOL, "digest": shown["digest"]}, 403)
+
+    assert (refused["error"]["code"], done) == ("permission_denied", [])
+
+
 def test_without_a_role_the_page_is_no_administrator() -> None:
     """It acts under the name that it was given, with no more rights (contract §5)."""
     secret = plugin(lambda arguments: ToolResult.text("x"), name="secret", requires_admin=True)
