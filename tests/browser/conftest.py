@@ -9,7 +9,7 @@ from playwright.sync_api import sync_playwright
 
 from support.browsing import Sight, Stage, launched, seen
 from support.inspecting import inspected
-from support.page_scene import museum, play
+from support.page_scene import museum, play, strangers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,7 +24,7 @@ def stage(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_STATE_HOME", str(place / "state"))
         patch.setenv("XDG_CONFIG_HOME", str(place / "config"))
-        with museum(place) as host, inspected(host) as served:
+        with museum(place, *strangers()) as host, inspected(host) as served:
             yield Stage(served, play(host))
 
 

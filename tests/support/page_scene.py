@@ -175,18 +175,20 @@ def counting() -> Any:
     return plugin(execute, name="counting", parameters=schema, group="forms")
 
 
+def strangers() -> tuple[Any, ...]:
+    """Return the tools of this file."""
+    return injected(), strange(), refusing(), changing(), filled(), counting()
+
+
 @contextmanager
-def museum(place: Path, **more: Any) -> Iterator[Host]:
-    """Open the demo's workspace with its builtins, its two tools and those of this file."""
+def museum(place: Path, *more: Any) -> Iterator[Host]:
+    """Open the demo's workspace with its builtins, its two tools and more."""
     folder = make_workspace(str(place / "museum"))
     config = place / "operator.toml"
     config.write_text(_OPERATOR, encoding="utf-8")
     trust_workspace(folder, config=config)
-    tools = [
-        *(RenamePage(folder / DATABASE), TideTable()),
-        *(injected(), strange(), refusing(), changing(), filled(), counting()),
-    ]
-    with Host.load(folder, operator_file=config, tools=tools, **more) as host:
+    tools = [RenamePage(folder / DATABASE), TideTable(), *more]
+    with Host.load(folder, operator_file=config, tools=tools) as host:
         yield host
 
 

@@ -136,7 +136,9 @@ export function table(columns, given, label) {
         el(
           "tr",
           {},
-          row.map((cell, at) => el("td", { tabindex: "-1", class: numeric[at] ? "number" : null }, cell)),
+          row.map((cell, at) =>
+            el("td", { tabindex: "-1", class: numeric[at] ? "number" : null }, el("div", {}, cell)),
+          ),
         ),
       ),
     );

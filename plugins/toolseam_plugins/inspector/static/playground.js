@@ -189,14 +189,15 @@ export function previewLines({ lines, failed, cut }) {
 }
 
 function change(line) {
-  const at = line.indexOf(" → ");
-  if (at < 0 || line.indexOf(" → ", at + 1) >= 0) return line;
+  const arrows = [...line.matchAll(/ (→|->) /g)];
+  if (arrows.length !== 1) return line;
+  const [{ 0: arrow, index: at }] = arrows;
   const colon = line.indexOf(": ");
   const start = colon >= 0 && colon < at ? colon + 2 : 0;
   return [
     line.slice(0, start),
     el("span", { class: "old" }, line.slice(start, at)),
-    el("span", { class: "arrow" }, " → "),
-    el("span", { class: "new" }, line.slice(at + 3)),
+    el("span", { class: "arrow" }, arrow),
+    el("span", { class: "new" }, line.slice(at + arrow.length)),
   ];
 }
