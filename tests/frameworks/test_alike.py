@@ -241,6 +241,20 @@ def test_only_what_is_offered_is_told(framework: str) -> None:
     assert b"A probe." in talk.raw
 
 
+def test_a_tool_keeps_its_name(framework: str) -> None:
+    """The longest and the shortest name go out as they are, as the session's schemas say (P13)."""
+    names = ["p" * 64, "q", "a_b__c_1"]
+
+    with Host(tools=[Counted(fine, name=name) for name in names]) as host:
+        session = host.session(actor=ADA)
+        talk = drive(framework, session, [(name, "{}") for name in names])
+        known = {each["function"]["name"] for each in session.schemas("openai")}
+
+    assert talk.answers == ["fine"] * 3
+    assert known == set(names)
+    assert all(f'"{name}"'.encode() in talk.raw for name in names)
+
+
 def test_the_trace_keeps_what_the_framework_may_not(framework: str) -> None:
     """Artifacts and data of a call stand in the session's steps, with one step a call."""
 

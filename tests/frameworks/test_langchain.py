@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import threading
 from typing import Any
 
 import pytest
@@ -142,6 +143,23 @@ def test_a_call_that_was_cut_never_runs(streaming: bool) -> None:
 
     assert tool.count == 0
     assert [text[:25] for _, text in answered(state)] == ["Error (invalid_arguments)"] * streaming
+
+
+def test_calls_of_a_turn_run_at_once_in_threads() -> None:
+    """An agent that is not awaited runs them in threads, and each message has its own call's id."""
+    meeting = threading.Barrier(4)
+
+    def execute(arguments: dict[str, Any]) -> ToolResult:
+        meeting.wait(30)
+        return ToolResult.text(f"number {arguments['n']}")
+
+    parameters = {"properties": {"n": {"type": "integer"}}, "required": ["n"]}
+    session = Host(tools=[plugin(execute, parameters=parameters)]).session(actor=ADA)
+
+    state = asked(agent_of(session, wanted(*(("probe", {"n": n}) for n in range(4)))))
+
+    told = {m.tool_call_id: m.content for m in state["messages"] if m.type == "tool"}
+    assert told == {f"call_{n}": f"number {n}" for n in range(4)}
 
 
 def test_an_argument_of_the_adapters_own_name_is_no_way_in() -> None:
