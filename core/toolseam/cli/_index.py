@@ -38,7 +38,7 @@ def main(options: Namespace) -> int:
     """Build the index, or say how it stands."""
     from toolseam import Host, ToolError
 
-    with Host.load() as host:
+    with Host.load(mounts=False) as host:
         workspace = workspace_of(host)
         if workspace is None:
             complain(f"{_TOOL} is not loaded here, so there is nothing that an index is for")

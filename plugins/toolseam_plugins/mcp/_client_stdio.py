@@ -41,11 +41,14 @@ def environment(named: Mapping[str, str]) -> dict[str, str]:
     return child
 
 
-class Child:
-    """A child process that speaks on its standard streams; it starts in the user's home folder.
+def _home() -> Path:
+    """Return where a child starts: there no workspace can plant what `npx` or Python would load."""
+    home = Path.home()
+    return home if home.is_dir() else Path("/")  # an account of a service may have none
 
-    There no workspace can plant what an interpreter or `npx` would load.
-    """
+
+class Child:
+    """A child process that speaks on its standard streams."""
 
     def __init__(
         self, process: asyncio.subprocess.Process, talk: Talk, log: logging.Logger
@@ -69,7 +72,7 @@ class Child:
                 stdout=asyncio.subprocess.PIPE,
                 stderr=asyncio.subprocess.PIPE,
                 env=dict(child),
-                cwd=Path.home(),
+                cwd=_home(),
                 start_new_session=True,
             )
         except (OSError, ValueError) as error:

@@ -167,3 +167,15 @@ def test_lines_are_cut_as_they_come(size: int) -> None:
     ]
 
     assert found == [b"first", b"", *([] if size == 1 else [None]), b"last"]
+
+
+def test_an_account_without_a_home_has_mounts_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The child starts at the root then."""
+    monkeypatch.setenv("HOME", "/nonexistent")
+    server = answering(tmp_path, "text(number, os.getcwd())")
+
+    (result,) = called(server)
+
+    assert result.content == "/"
