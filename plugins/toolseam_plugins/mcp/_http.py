@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import hmac
 import inspect
+from contextvars import Context
 from importlib.metadata import version
 from time import monotonic
 from typing import TYPE_CHECKING, Any, cast
@@ -185,7 +186,9 @@ class McpApp:
             return False
         if self._started is None:
             self._started = asyncio.Event()
-            self._running = asyncio.create_task(self._run(self._started))
+            # What the first request brings along, say its span, is not for all that follow.
+            bare = Context()
+            self._running = asyncio.create_task(self._run(self._started), context=bare)
         await self._started.wait()
         return True
 

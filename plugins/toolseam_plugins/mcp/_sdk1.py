@@ -20,7 +20,7 @@ def make_server(peer: Peer, version: str) -> Any:  # noqa: ANN401
     server = lowlevel.Server("toolseam", version=version)
 
     async def list_tools(request: Any) -> Any:  # noqa: ANN401, ARG001
-        told = peer.tools(caller_of(server.request_context.request, None))
+        told = await peer.tools(caller_of(server.request_context.request, None))
         tools = [types.Tool.model_validate(tool) for tool in told]
         return types.ServerResult(types.ListToolsResult(tools=tools))
 

@@ -29,7 +29,7 @@ def make_server(peer: Peer, version: str) -> Any:  # noqa: ANN401
         return answer
 
     async def list_tools(context: Any, params: Any) -> Any:  # noqa: ANN401, ARG001
-        return whole(context, {"tools": peer.tools(caller_of(context.request, None))})
+        return whole(context, {"tools": await peer.tools(caller_of(context.request, None))})
 
     async def call_tool(context: Any, params: Any) -> Any:  # noqa: ANN401
         caller = caller_of(context.request, params.arguments)

@@ -81,6 +81,8 @@ class Peer:
         open_session: Callable[[Key], Session],
         structured: frozenset[str] = frozenset(),
     ) -> None:
+        self._host = host
+        self._loaded = False
         self._open = open_session
         self._structured = structured
         self._held: dict[Key, _Held] = {}
@@ -119,8 +121,12 @@ class Peer:
         for key in [key for key, held in self._held.items() if key.session and held.used < before]:
             del self._held[key]
 
-    def tools(self, caller: Caller) -> list[dict[str, Any]]:
+    async def tools(self, caller: Caller) -> list[dict[str, Any]]:
         """Return the tools that this client is offered, as MCP describes them."""
+        if not self._loaded:
+            # Whatever was not imported yet is now, and others are served meanwhile.
+            await asyncio.to_thread(self._host.tools)
+            self._loaded = True
         session = self.session(caller.key)
         specs = {spec.name: spec for spec in session.tools()}
         told = session.schemas("mcp")
