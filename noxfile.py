@@ -131,7 +131,7 @@ def second_opinion(session: nox.Session) -> None:
     what they ask of ours they ask of it on both majors of the SDK.
     """
     install_wheel(session, *groups("test", "mock"))
-    place = Path(session.create_tmp())
+    place = Path(session.create_tmp()).resolve()
     quietly = ("--no-audit", "--no-fund", "--ignore-scripts")
     session.run("npm", "install", "--prefix", str(place), *quietly, AIMOCK, *MCP_PROGRAMS)
     (wheel,) = WHEELS.glob("*.whl")
