@@ -9,6 +9,7 @@ import socket
 import stat
 import subprocess
 import sys
+from argparse import Namespace
 from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
@@ -217,3 +218,15 @@ def test_small_answers_are_sent_at_once() -> None:
     """The socket says that it is TCP, which asyncio asks of it before it stops waiting for more."""
     with _inspect._door() as door:
         assert (door.family, door.proto) == (socket.AF_INET, socket.IPPROTO_TCP)
+
+
+def test_a_person_is_told_what_the_link_is(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """On a terminal with a word before it, and how it ends."""
+    monkeypatch.setattr(_inspect, "on_terminal", lambda: True)
+    _inspect._tell("http://127.0.0.1:1/#token", Namespace(json=False))
+    told = capsys.readouterr()
+
+    assert told.out == "Inspector: http://127.0.0.1:1/#token\n"
+    assert "one visit" in told.err
