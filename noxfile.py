@@ -146,7 +146,10 @@ def second_opinion(session: nox.Session) -> None:
         "TOOLSEAM_MCP1_PYTHON": older,
         "TOOLSEAM_MCP2_PYTHON": python,
     }
-    session.run("python", "-m", "pytest", "tests/second_opinion", *session.posargs, env=programs)
+    # By files: most of it is waiting for programs to start.
+    spread = ("-n", "3", "--dist", "loadfile")
+    tests = ("python", "-m", "pytest", "tests/second_opinion", *spread)
+    session.run(*tests, *session.posargs, env=programs)
 
 
 @nox.session(tags=["full"], requires=["wheel"])

@@ -13,7 +13,7 @@ import pytest
 
 MODULES = "TOOLSEAM_NODE_MODULES"
 """The variable with the folder where npm put them."""
-WAIT_S = 60.0
+WAIT_S = 120.0
 SERVER = Path(__file__).parent / "mcp_conformance.py"
 
 

@@ -35,8 +35,8 @@ def target(addresses: dict[int, str], way: str, major: int, *header: str) -> tup
 def inspect(where: tuple[str, ...], *words: str) -> tuple[int, dict[str, Any], str]:
     """Ask the inspector; return how it ended, the result that it got, and its complaint."""
     name = "@modelcontextprotocol/inspector"
-    command = (*program(name, "mcp-inspector"), "--cli", *where, "--format", "json", *words)
-    done = ask(*command)
+    patient = ("--format", "json", "--connect-timeout", "60000")
+    done = ask(*program(name, "mcp-inspector"), "--cli", *where, *patient, *words)
     result = json.loads(done.stdout)["result"] if done.stdout.strip() else {}
     return done.returncode, result, done.stderr
 
