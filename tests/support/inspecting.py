@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import http.client
 import io
 import json
@@ -23,6 +24,15 @@ if TYPE_CHECKING:
     from toolseam import Actor, Host
 
 _SECONDS = 10
+
+
+class _Server(uvicorn.Server):
+    """A server that looks every few milliseconds whether it is to end, and not every hundred."""
+
+    async def main_loop(self) -> None:
+        """Wait for the end."""
+        while not self.should_exit:
+            await asyncio.sleep(0.005)
 
 
 class _Replied:
@@ -122,7 +132,7 @@ def inspected(host: Host, *, actor: Actor = ADA, **more: Any) -> Iterator[Page]:
         config = uvicorn.Config(
             app, log_level="warning", lifespan="off", ws="none", timeout_graceful_shutdown=1
         )
-        server = uvicorn.Server(config)
+        server = _Server(config)
         thread = threading.Thread(target=server.run, args=[[door]])
         door.listen()
         thread.start()
