@@ -1,5 +1,7 @@
 """What holds over every framework: its whole agent run, with all that left the process recorded."""
 
+import asyncio
+import contextlib
 import json
 import threading
 from typing import Any
@@ -12,6 +14,7 @@ from toolseam import (
     Actor,
     ErrorCode,
     Host,
+    Session,
     ToolArtifact,
     ToolError,
     ToolResult,
@@ -239,6 +242,71 @@ def test_only_what_is_offered_is_told(framework: str) -> None:
     assert talk.answers == ["fine"]
     assert b"secret_ops" not in talk.raw
     assert b"A probe." in talk.raw
+
+
+def test_a_schema_with_references_arrives(framework: str) -> None:
+    """What the model writes is held to the tool's own schema, however the framework told it."""
+    parameters = {
+        "properties": {"rows": {"type": "array", "items": {"$ref": "#/$defs/row"}}},
+        "required": ["rows"],
+        "$defs": {
+            "row": {
+                "type": "object",
+                "properties": {"kind": {"enum": ["kg", "m"]}, "n": {"type": ["integer", "null"]}},
+                "required": ["kind"],
+            }
+        },
+    }
+    host = Host(tools=[plugin(lambda arguments: fine(), parameters=parameters)])
+    asked = [
+        '{"rows": [{"kind": "kg", "n": 3}]}',
+        '{"rows": [{"kind": "lb"}]}',
+        '{"rows": [{"m": 1}]}',
+    ]
+
+    talk = told(framework, host, [("probe", each) for each in asked])
+
+    assert codes(talk) == ["ok", "invalid_arguments", "invalid_arguments"]
+    assert b'"kg"' in talk.raw
+
+
+def test_a_far_model_is_told_no_secret_shapes(framework: str) -> None:
+    """What looks like a key is masked on the way to the model, as in every conversation (§6)."""
+    secret = f"ghp_{canary().text[-24:]}{'a1B2' * 3}"
+    host = Host(tools=[plugin(lambda arguments: ToolResult.text(f"token: {secret}"))])
+
+    talk = told(framework, host, [FINE])
+
+    assert talk.answers[0].startswith("token: ")
+    assert secret.encode() not in talk.raw
+    assert secret not in talk.kept
+
+
+def test_a_run_that_is_cancelled_ends_its_calls(framework: str) -> None:
+    """The host's cancellation reaches the tool, is recorded, and goes on to the host (P07)."""
+    begun, ended = threading.Event(), threading.Event()
+
+    async def execute(arguments: object) -> ToolResult:
+        begun.set()
+        try:
+            await asyncio.sleep(60)
+        finally:
+            ended.set()
+        return fine()
+
+    async def whole(session: Session) -> None:
+        run = asyncio.ensure_future(DRIVES[framework](session, [[FINE]]))
+        await asyncio.to_thread(begun.wait, 30)
+        run.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await run
+
+    with Host(tools=[plugin(execute)]) as host:
+        session = host.session(actor=ADA)
+        asyncio.run(whole(session))
+
+    assert ended.is_set()
+    assert [step.status for step in session.steps] == ["cancelled"]
 
 
 def test_a_tool_keeps_its_name(framework: str) -> None:
