@@ -7,7 +7,7 @@ import threading
 from contextlib import contextmanager
 from http.client import HTTPConnection
 from statistics import median
-from time import perf_counter
+from time import perf_counter, sleep
 from typing import TYPE_CHECKING
 
 from benchmarks.bars import Effort, Measured
@@ -54,10 +54,12 @@ def _served() -> Iterator[int]:
     port: int = listening.getsockname()[1]
     with Host.load() as host:
         app = asgi(host, origin=f"http://127.0.0.1:{port}")
-        server = uvicorn.Server(uvicorn.Config(app, log_level="warning"))
+        server = uvicorn.Server(uvicorn.Config(app, log_level="warning", ws="none"))
         serving = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
         serving.start()
         try:
+            while not server.started:
+                sleep(0.005)
             yield port
         finally:
             server.should_exit = True
