@@ -30,7 +30,7 @@ def after(host: Host, name: str, result: ToolResult) -> Iterator[str]:
     elif code is ErrorCode.APPROVAL_DENIED:
         if not asks_here():
             yield f"run it on a terminal; `toolseam run {tool.name}` asks there before it writes"
-    elif code is ErrorCode.EXECUTION_ERROR:
+    elif code is ErrorCode.EXECUTION_ERROR and "reason" not in result.failure.metadata:
         yield f"`toolseam run {tool.name} --log` shows what it raised"
     elif code is ErrorCode.INVALID_ARGUMENTS:
         yield f"`toolseam show {tool.name}` prints the schema"

@@ -155,6 +155,21 @@ def test_a_mounted_tool_is_shown_and_run(workspace: Path, config: Path, tmp_path
     assert [call["name"] for call in server.calls()] == ["find"]
 
 
+def test_a_failure_over_there_is_not_looked_for_here(
+    workspace: Path, config: Path, tmp_path: Path
+) -> None:
+    """What the server says is all that is known, and no log of ours is named."""
+    code = "def tools_call(number, *_):\n    text(number, 'bin A7 is locked', isError=True)\n"
+    server = stub(tmp_path / "server", code)
+    say(config, server, f'tools.find.sha256 = "{pin(tool())}"\ntools.find.enabled = true\n')
+    config.write_text(config.read_text() + 'tools.find.effect = "read_only"\n')
+
+    ran = toolseam("run", "depot__find", cwd=workspace)
+
+    assert ran.code == 1
+    assert ran.err == "Error (execution_error): The server says: bin A7 is locked\n"
+
+
 def test_the_doctor_says_how_mounts_stand(workspace: Path, config: Path, tmp_path: Path) -> None:
     """A mount that is down is a fault beside one that is well, and stops nothing."""
     say(config, stub(tmp_path / "server", tools=[tool("b" * 300), tool()]))
