@@ -46,7 +46,8 @@ def options(parser: ArgumentParser) -> None:
         "target",
         metavar="TARGET",
         nargs="?",
-        help="a distribution, a tool, module:object, or `builtins`; checking imports it",
+        help="a distribution, a tool, module:object, or `builtins`; with --egress what brings an"
+        " adapter; checking imports it",
     )
     parser.add_argument(
         "--example",
@@ -74,6 +75,7 @@ examples:
   toolseam check acme-tools --only returns-tool-result --seed 7
   toolseam check --list
   toolseam check --egress
+  toolseam check --egress acme-adapter
 
 exit codes: 0 all that is scored passed, 1 a check failed, 2 usage or nothing to check, 3 a crash
 """
@@ -96,7 +98,7 @@ def _main(options: Namespace) -> int:
         return _list(as_json=options.json)
     if options.egress:
         if options.target is not None:
-            raise UsageError("--egress checks every way out that is installed; it takes no target")
+            return _adapters(options)
         from toolseam.cli._proof import prove
 
         return prove(as_json=options.json)
@@ -119,7 +121,20 @@ def _main(options: Namespace) -> int:
     return _told(results, options)
 
 
-def _told(results: list[CheckResult], options: Namespace) -> int:
+def _adapters(options: Namespace) -> int:
+    """Check the adapters that a target brings."""
+    from toolseam_plugins.conformance import check_adapter, drives
+
+    with redirect_stdout(sys.stderr):
+        results = [
+            result
+            for name, drive in drives(options.target).items()
+            for result in check_adapter(drive, name=name, checks=options.only)
+        ]
+    return _told(results, options, "adapter")
+
+
+def _told(results: list[CheckResult], options: Namespace, noun: str = "tool") -> int:
     from toolseam_plugins.conformance import ALL_CHECKS, _report
 
     if options.junit is not None:
@@ -142,7 +157,7 @@ def _told(results: list[CheckResult], options: Namespace) -> int:
         say("\n", paint(f"{result.status.upper()} ", "bold", "red"), paint(first, "bold"))
         say(joined(*[part for line in rest for part in ("  ", line, "\n")]).removesuffix("\n"))
     code = _report.exit_code(results)
-    say("\n", paint(_report.closing_line(results), "bold", "red" if code else "green"))
+    say("\n", paint(_report.closing_line(results, noun), "bold", "red" if code else "green"))
     return code
 
 

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
         HOST_CHECKS,
         TOOL_CHECKS,
     )
+    from toolseam_plugins.conformance._drives import drives
     from toolseam_plugins.conformance._egress import egress
     from toolseam_plugins.conformance._model import (
         Check,
@@ -43,6 +44,7 @@ _HOME = {
     "check_adapter": "_run",
     "check_host": "_run",
     "check_tool": "_run",
+    "drives": "_drives",
     "egress": "_egress",
     "lint": "_portability",
     "parametrize_with_checks": "_pytest",
@@ -63,6 +65,7 @@ __all__ = [
     "check_adapter",
     "check_host",
     "check_tool",
+    "drives",
     "egress",
     "lint",
     "parametrize_with_checks",

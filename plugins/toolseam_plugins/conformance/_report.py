@@ -58,12 +58,12 @@ def exit_code(results: Sequence[CheckResult]) -> int:
     return 1 if broken(results) else 0
 
 
-def closing_line(results: Sequence[CheckResult]) -> str:
+def closing_line(results: Sequence[CheckResult], noun: str = "tool") -> str:
     """Return the last line: `3 tools, 126 checks: 120 passed, 2 failed, 4 not applicable`."""
     subjects, number = len(tools(results)), counts(results)
     said = [f"{n} {_WORDS[status][n != 1]}" for status, n in number.items() if n]
     ran = sum(number[status] for status in _RAN)
-    line = f"{_counted(subjects, 'tool')}, {_counted(len(results), 'check')}"
+    line = f"{_counted(subjects, noun)}, {_counted(len(results), 'check')}"
     if not ran:
         return f"{line}: nothing was checked"
     return f"{line}: {', '.join(said)}"

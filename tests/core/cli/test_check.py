@@ -275,6 +275,78 @@ def test_no_canary_leaves_a_sink(here: Path) -> None:
     assert len(as_json.json["cells"]) == len(as_json.json["sinks"]) * len(as_json.json["canaries"])
 
 
-def test_the_egress_proof_takes_no_target(here: Path, kit: dict[str, str]) -> None:
-    """It is about every way out that is installed, not about one tool."""
-    assert check("greet", "--egress", cwd=here, environ=kit).code == 2
+ADAPTER = """\
+import json
+
+def drive(session):
+    told = [session.call_wire(spec.name) for spec in session.tools()]
+    return json.dumps([text for text, _ in told])
+
+def leaky(session):
+    told = [session.call_wire(spec.name) for spec in session.tools()]
+    return json.dumps([[text, step.data and step.data.value] for text, step in told])
+
+BOTH = {"good": drive, "bad": leaky}
+"""
+
+
+@pytest.fixture
+def adapters(tmp_path: Path) -> dict[str, str]:
+    """A distribution `acme-adapter` that brings two, one of which leaks."""
+    folder = tmp_path / "adapters"
+    folder.mkdir()
+    points = "[toolseam.adapters]\nacme = acme_adapter:drive\nleaky = acme_adapter:leaky\n"
+    write_dist(folder, "acme_adapter", points=points)
+    (folder / "acme_adapter.py").write_text(ADAPTER)
+    return {"PYTHONPATH": str(folder)}
+
+
+def test_a_distributions_adapters_are_checked(here: Path, adapters: dict[str, str]) -> None:
+    """By its name, each drive that it brings: what leaks is named, and the report is a check's."""
+    ran = check("acme.adapter", "--egress", cwd=here, environ=adapters)
+    as_json = check("Acme-Adapter", "--egress", "--json", cwd=here, environ=adapters)
+
+    documented("check").validate(as_json.json)
+    assert (ran.code, as_json.code) == (1, 1)
+    assert as_json.json["tools"] == ["acme", "leaky"]
+    failed = [each for each in as_json.json["results"] if each["status"] == "failed"]
+    assert [(f["tool"], f["slug"]) for f in failed] == [("leaky", "adapter-keeps-run-only")]
+    assert failed[0]["message"] == "came out: data"
+    assert ran.out.endswith("2 adapters, 14 checks: 13 passed, 1 failed\n")
+
+
+@pytest.mark.parametrize(
+    ("target", "names"),
+    [
+        ("acme", ["acme"]),
+        ("acme_adapter:drive", ["acme_adapter:drive"]),
+        ("acme_adapter:BOTH", ["good", "bad"]),
+    ],
+)
+def test_adapters_are_found_by_name(
+    target: str, names: list[str], here: Path, adapters: dict[str, str]
+) -> None:
+    """An entry point, a function of a module, or a table of functions."""
+    only = ("--only", "adapter-runs", "--json")
+
+    ran = check(target, "--egress", *only, cwd=here, environ=adapters)
+
+    assert (ran.code, ran.json["tools"]) == (0, names)
+
+
+@pytest.mark.parametrize("target", ["greet", "acme_adapter:nothing", "no_such:thing", "json:x.y"])
+def test_what_brings_no_adapter_is_refused(
+    target: str, here: Path, adapters: dict[str, str]
+) -> None:
+    """Nothing checked is no pass: the target is named, and what it could be."""
+    ran = check(target, "--egress", cwd=here, environ=adapters)
+
+    assert (ran.code, ran.out) == (2, "")
+    assert target in ran.err
+
+
+def test_an_adapter_is_a_function(here: Path, adapters: dict[str, str]) -> None:
+    """A name that leads to something else says what it is."""
+    ran = check("acme_adapter:__name__", "--egress", cwd=here, environ=adapters)
+
+    assert (ran.code, "is a str" in ran.err) == (2, True)
