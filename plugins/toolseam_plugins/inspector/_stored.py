@@ -155,7 +155,7 @@ def step_detail(run: dict[str, Any], step: dict[str, Any]) -> dict[str, Any]:
         "content_json": None,
         "wire": told,
         "message": content.get("message"),
-        "code": None if step["status"] == "ok" else step["status"],
+        "code": step["status"] if _failed(step) else None,
         "data_json": _text(content, "data"),
         "metadata_json": _text(content, "metadata"),
         "artifacts": [_artifact(n, each) for n, each in enumerate(artifacts)],
@@ -176,13 +176,17 @@ def _had_content(facts: dict[str, Any]) -> bool:
     return any(key.endswith("_size") for key in facts)
 
 
+def _failed(step: dict[str, Any]) -> bool:
+    """Tell whether a call failed; of one that was begun and not ended nobody knows."""
+    return step["status"] not in {"ok", "intended", "interrupted"}
+
+
 def _not_kept(step: dict[str, Any], facts: dict[str, Any]) -> list[str]:
     """Return the members of which the facts say that they were there, and that no level kept."""
-    failed = step["status"] not in {"ok", "intended", "interrupted"}
     had = {
         "arguments_json": True,
         "content": bool(facts.get("characters")),
-        "message": failed,
+        "message": _failed(step),
         "data_json": bool(facts.get("data")),
         "metadata_json": True,  # whether there was any, no fact says
         "artifacts": bool(facts.get("artifacts")),

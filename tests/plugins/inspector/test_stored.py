@@ -188,6 +188,19 @@ def test_how_calls_ended_comes_from_the_store(kept: Kept) -> None:
     assert (told["source"], counts) == ("store", {"ok": 1, "invalid_arguments": 1})
 
 
+def test_a_write_without_an_outcome_is_shown_as_that(kept: Kept) -> None:
+    """Its run is held, and whether the step failed nobody claims to know."""
+    run_id = ran(kept, "metadata")
+    kept.rows("UPDATE run SET status = 'held', reason = 'interrupted'")
+    kept.rows("UPDATE run_step SET status = 'interrupted' WHERE kind = 'tool'")
+    with another(kept) as page:
+        run = page.get("/api/runs?status=held")["runs"][0]
+        call = page.get(f"/api/steps/{run_id}:s3")
+
+    assert (run["status"], run["reason"]) == ("held", "interrupted")
+    assert (call["status"], call["code"], call["flags"]) == ("interrupted", None, [])
+
+
 def test_a_store_that_is_none_is_said(kept: Kept) -> None:
     """What this host does is shown all the same."""
     with another(kept, echo()) as page:
