@@ -18,7 +18,7 @@ from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from toolseam_plugins.mcp._envelope import INVALID_REQUEST, Unreadable, read
-from toolseam_plugins.mcp._sdk import run
+from toolseam_plugins.mcp._sdk import McpUnavailable, run
 from toolseam_plugins.mcp._server_peer import LOGGER, Caller, Key
 
 if TYPE_CHECKING:
@@ -51,8 +51,13 @@ def claim_stdio() -> Wires:
     """Move standard input and output away; what is left is an empty one, and standard error.
 
     To be called before anything is imported that is not our own.
+
+    Raises `McpUnavailable` where one of them is closed.
     """
-    wires = Wires(os.dup(0), os.dup(1))
+    try:
+        wires = Wires(os.dup(0), os.dup(1))
+    except OSError:
+        raise McpUnavailable("standard input or output is closed; a client has both") from None
     null = os.open(os.devnull, os.O_RDWR)
     try:
         os.dup2(null, 0)
@@ -117,6 +122,8 @@ class _Wire:
         if isinstance(found, Unreadable):
             await self._sink.put(found.answer())
             return
+        if "method" not in found.body:
+            return  # an answer, and the server asks nothing
         try:
             message = self._sdk.message(found.body, Caller(KEY, found.arguments))
         except ValueError:

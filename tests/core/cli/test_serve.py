@@ -148,6 +148,15 @@ def test_words_that_do_not_go_together_are_refused(workspace: Path, trusted_lab:
             assert said in ran.err, words
 
 
+def test_closed_streams_are_said(workspace: Path) -> None:
+    """Started without a standard input it says so, in one line."""
+    program = ("sh", "-c", f'exec "{SCRIPT}" serve mcp <&-')
+    ran = toolseam(cwd=workspace, program=program)
+
+    assert ran.code == 2
+    assert ran.err.splitlines()[-1].endswith("a client has both")
+
+
 def test_without_the_extra_it_says_what_to_install(workspace: Path, trusted_lab: Lab) -> None:
     """A missing SDK is one sentence with the command that installs it."""
     (trusted_lab.folder / "sitecustomize.py").write_text("import sys\nsys.modules['mcp'] = None\n")

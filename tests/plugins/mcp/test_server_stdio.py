@@ -133,6 +133,15 @@ def test_a_method_that_there_is_not_is_answered(server: Served) -> None:
     assert answer["error"]["code"] in {-32601, -32602}
 
 
+def test_an_answer_that_nobody_asked_for_is_passed_over(server: Served) -> None:
+    """The server asks its client nothing, so that no answer is one to it."""
+    bodies: list[dict[str, object]] = [{"result": {}}, {"result": 7}, {"error": {"code": 1}}]
+    for body in bodies:
+        server.send({"jsonrpc": "2.0", "id": 1, **body})
+
+    assert text_of(server.ask(call(2, "echo", text="alive"))) == "alive"
+
+
 def test_a_line_without_end_is_answered_and_passed_over(server: Served) -> None:
     """More than 1,100,000 bytes are read to their end, kept nowhere, and refused."""
     answer = server.ask(arguments(b'{"text": "' + b"a" * 3_000_000 + b'"}'))
