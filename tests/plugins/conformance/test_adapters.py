@@ -1,7 +1,3 @@
-import re
-import subprocess
-import sys
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -68,22 +64,3 @@ def test_one_check_can_be_asked_for() -> None:
     assert one.slug == "adapter-runs"
     with pytest.raises(TargetError, match="adapter-keeps-run-only"):
         check_adapter(honest, checks=["adapter-keeps-runonly"])
-
-
-def test_the_page_works_as_printed(tmp_path: Path) -> None:
-    """The adapter of the how-to page passes its seven checks, as the test that is printed there."""
-    page = Path(__file__).parents[3] / "docs" / "how-to" / "prove-an-adapter.md"
-    adapter, checks = re.findall(r"```python\n(.*?)```", page.read_text("utf-8"), re.DOTALL)
-    (tmp_path / "acme_adapter.py").write_text(adapter, encoding="utf-8")
-    (tmp_path / "test_acme_adapter.py").write_text(checks, encoding="utf-8")
-
-    done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "."],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=120,
-    )
-
-    assert (done.returncode, "7 passed" in done.stdout) == (0, True), done.stdout
