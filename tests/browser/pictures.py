@@ -52,7 +52,11 @@ def talk(host: Host) -> Run:
         ("search_code", {"query": "opening"}),
         ("read_records", {"table": "openings"}),
     ]
-    logs = [("fetch_logs", {}), ("get_last_exception", {}), ("list_deprecations", {})]
+    logs: list[tuple[str, dict[str, Any]]] = [
+        ("fetch_logs", {}),
+        ("get_last_exception", {}),
+        ("list_deprecations", {}),
+    ]
     rename = ("rename_page", {"page": 3, "title": "How to find us"})
     converse(host, look, logs, "Two pages changed last week.", ask="What has changed?")
     converse(host, ("tide_table", {}), "The tide table is broken.", ask="When is high water?")

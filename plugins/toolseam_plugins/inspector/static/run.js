@@ -200,6 +200,8 @@ export function runView(host, path) {
 
   function close() {
     opened = null;
+    // Or the next look at the run would open it again.
+    path = [id];
     node.classList.remove("opened");
     fill(side);
     list.choose(null);
