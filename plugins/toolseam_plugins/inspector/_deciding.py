@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, cast
 
 from toolseam.providers import ProviderError
@@ -34,9 +35,10 @@ class Deciding:
         self._tasks: set[asyncio.Task[object]] = set()
 
     def close(self) -> None:
-        """Stop the runs that go on here: each ends as cancelled."""
-        for task in self._tasks:
-            task.cancel()
+        """Stop the runs that go on here, from any thread: each ends as cancelled."""
+        for task in tuple(self._tasks):
+            with suppress(RuntimeError):  # its loop has closed, and stopped it before
+                task.get_loop().call_soon_threadsafe(task.cancel)
 
     # -- looking ----------------------------------------------------------------------------------
 
