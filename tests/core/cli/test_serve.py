@@ -148,6 +148,15 @@ def test_words_that_do_not_go_together_are_refused(workspace: Path, trusted_lab:
             assert said in ran.err, words
 
 
+def test_a_token_is_never_kept_in_the_workspace(workspace: Path, lab: Lab) -> None:
+    """Where its folder would lie there, the command says so and serves nothing."""
+    environ = lab.environ | {"XDG_STATE_HOME": str(workspace)}
+    ran = toolseam("serve", "mcp", "--http", "--port", "0", cwd=workspace, environ=environ)
+
+    assert ran.code == 2
+    assert "--token-env" in ran.err
+
+
 def test_closed_streams_are_said(workspace: Path) -> None:
     """Started without a standard input it says so, in one line."""
     program = ("sh", "-c", f'exec "{SCRIPT}" serve mcp <&-')

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from support.mcp_http import TOKEN, Place, opened, post, send, serving
-from support.mcp_server import CANARY, call, host, request, text_of
+from support.mcp_server import CANARY, HELLO, call, host, request, text_of
 from toolseam import Actor, Host
 from toolseam_plugins.mcp import asgi
 
@@ -159,6 +159,20 @@ def test_after_its_end_it_refuses(tools: Host) -> None:
     asyncio.run(drive())
 
     assert [message.get("status", message.get("code")) for message in sent] == [503, None, 1000]
+
+
+def test_there_are_so_many_sessions_and_no_more(
+    tools: Host, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Beyond the bound a new session is refused, until one of them ends."""
+    monkeypatch.setattr("toolseam_plugins.mcp._http._SESSIONS", 2)
+    with serving(asgi(tools, token=TOKEN)) as served:
+        first, _ = opened(served), opened(served)
+        refused = post(served, HELLO).status
+        send(served, "DELETE", mcp_session_id=first)
+        again = post(served, HELLO).status
+
+    assert (refused, again) == (503, 200)
 
 
 def test_nobody_is_let_in_unasked(tools: Host) -> None:
