@@ -17,19 +17,20 @@ import httpcore2
 
 from toolseam import ToolError
 from toolseam.guards import AllowedHost, EgressGuard, read_web_address
+from toolseam_plugins.mcp._client_events import Events, too_large
 from toolseam_plugins.mcp._client_talk import MESSAGE_BYTES, Lost
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable
+    from collections.abc import AsyncIterable, Callable, Iterable, Mapping
 
     from toolseam.guards import EgressTarget, WebAddress
     from toolseam_plugins.mcp._client_talk import Talk
 
-_STREAM_BYTES = 4 * MESSAGE_BYTES
 _CONNECT_S = 10.0
 _ADDRESSES = 4
+_STREAMS = 20
 _OK, _REDIRECT, _REFUSED, _NOT_FOUND, _SERVER = 200, 300, 400, 404, 500
-_JSON = "application/json"
+_JSON, _EVENTS = "application/json", "text/event-stream"
 _NOT_ALLOWED = frozenset({401, 403})
 _SESSION = re.compile(r"[\x21-\x7e]{1,256}")
 _TOKEN = re.compile(r"[\x21-\x7e]{1,8000}")
@@ -82,10 +83,13 @@ class Web:
         """Post one message, and read what comes back until it is answered."""
         pool = await self._opened()
         place = _place(self._address)
-        headers = [*self._headers(), ("Content-Type", "application/json")]
+        headers = [*self._headers(), ("Content-Type", _JSON)]
+        events = Events()
         try:
             async with pool.stream("POST", place, headers=headers, content=message) as response:
-                await self._take(response, answered)
+                await self._take(response, events, answered)
+            if answered is not None and not answered():
+                await self._resume(pool, events, answered)
         except _UNREACHED as error:
             raise _unreached(error) from None
         except _BROKEN:
@@ -138,13 +142,39 @@ class Web:
             text = f"the server's address was refused: {error.message}"
             raise Lost(reason, text, sent=False) from None
 
+    async def _resume(
+        self, pool: httpcore2.AsyncConnectionPool, events: Events, answered: Callable[[], bool]
+    ) -> None:
+        """Ask for the rest of an answer whose stream has ended; the call is not sent again."""
+        for _ in range(_STREAMS):
+            if events.last_id is None:
+                break
+            await asyncio.sleep(events.retry_s)
+            headers = [*self._headers(), ("Last-Event-ID", events.last_id)]
+            async with pool.stream("GET", _place(self._address), headers=headers) as response:
+                if response.status != _OK or _kind(_named(response.headers)) != _EVENTS:
+                    raise Lost("connection_lost", "the server does not go on with its answer")
+                await self._until(response, events, answered)
+            if answered():
+                return
+        raise Lost("protocol", "the server's answer holds no answer to this request")
+
+    async def _until(
+        self, response: httpcore2.Response, events: Events, answered: Callable[[], bool]
+    ) -> None:
+        assert self._talk is not None  # noqa: S101 - `begin` came before
+        async for event in events.read(response.aiter_stream()):
+            self._talk.receive(event)
+            if answered():
+                return
+
     async def _take(
-        self, response: httpcore2.Response, answered: Callable[[], bool] | None
+        self, response: httpcore2.Response, events: Events, answered: Callable[[], bool] | None
     ) -> None:
         """Read an answer as far as it is wanted; a session that it names is kept."""
         talk, headers = self._talk, _named(response.headers)
         assert talk is not None  # noqa: S101 - `begin` came before
-        kind = headers.get("content-type", "").partition(";")[0].strip().lower()
+        kind = _kind(headers)
         if headers.get("content-encoding", "identity").strip().lower() != "identity":
             raise Lost("protocol", "the answer is encoded, and that was not asked for")
         if _OK <= response.status < _REDIRECT:
@@ -154,15 +184,12 @@ class Web:
             raise self._refusal(response.status, talk)
         if answered is None:
             return
-        if kind == "text/event-stream":
-            await _until(answered, response, talk)
+        if kind == _EVENTS:
+            await self._until(response, events, answered)
         elif kind == _JSON:
             talk.receive(await _whole(response.aiter_stream()))
-        if answered():
-            return
-        if response.status >= _REFUSED:
+        if response.status >= _REFUSED and not answered():
             raise self._refusal(response.status, talk)
-        raise Lost("protocol", "the server's answer holds no answer to this request")
 
     def _refusal(self, status: int, talk: Talk) -> Lost:
         """Say what a status means; what the server did not take has done nothing."""
@@ -189,6 +216,10 @@ def _unreached(error: BaseException | None) -> Lost:
     return Lost("unreachable", "no connection to the server could be made", sent=False)
 
 
+def _kind(headers: Mapping[str, str]) -> str:
+    return headers.get("content-type", "").partition(";")[0].strip().lower()
+
+
 def _named(headers: Iterable[tuple[bytes, bytes]]) -> dict[str, str]:
     return {n.decode("latin-1").lower(): v.decode("latin-1") for n, v in headers}
 
@@ -202,44 +233,13 @@ def _place(address: WebAddress) -> httpcore2.URL:
     )
 
 
-async def _until(answered: Callable[[], bool], response: httpcore2.Response, talk: Talk) -> None:
-    async for event in events(response.aiter_stream()):
-        talk.receive(event)
-        if answered():
-            return
-
-
 async def _whole(stream: AsyncIterable[bytes]) -> bytes:
     body = bytearray()
     async for chunk in stream:
         body += chunk
         if len(body) > MESSAGE_BYTES:
-            raise _too_large()
+            raise too_large()
     return bytes(body)
-
-
-async def events(stream: AsyncIterable[bytes]) -> AsyncIterator[bytes]:
-    """Give the data of each server-sent event; raises `Lost` for one that is too large."""
-    data: list[bytes] = []
-    rest, size, total = b"", 0, 0
-    async for chunk in stream:
-        total += len(chunk)
-        *lines, rest = (rest + chunk).replace(b"\r\n", b"\n").split(b"\n")
-        if len(rest) > MESSAGE_BYTES or total > _STREAM_BYTES:
-            raise _too_large()
-        for line in lines:
-            if line.startswith(b"data:"):
-                data.append(line[5:].removeprefix(b" "))
-                size += len(line)
-            elif not line and data:
-                yield b"\n".join(data)
-                data, size = [], 0
-            if size > MESSAGE_BYTES:
-                raise _too_large()
-
-
-def _too_large() -> Lost:
-    return Lost("too_large", f"an answer has more than {MESSAGE_BYTES:,} bytes")
 
 
 def _trusting(authorities: str | None) -> ssl.SSLContext:

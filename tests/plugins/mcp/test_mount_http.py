@@ -15,6 +15,7 @@ from toolseam._settings_structure import structure
 from toolseam_plugins.mcp._mount_source import Mounts
 
 ADA = Actor("ada", {"admin"})
+EVENTS = {"Content-Type": "text/event-stream"}
 
 
 def call(url: str, times: int = 1, **more: Any) -> list[ToolResult]:
@@ -113,6 +114,54 @@ def test_what_is_no_answer_is_typed(said: Said, expected: tuple[str, str]) -> No
 
     assert reason(result) == expected
     assert len(asked) == 1
+
+
+@pytest.mark.parametrize("ends", [1, 2])
+def test_the_rest_of_a_stream_that_ended_is_asked_for(ends: int) -> None:
+    """By the name of its last event, after the time that the server wants; the call goes once."""
+    asks: list[Heard] = []
+
+    def answer(heard: Heard) -> Said | None:
+        rest = Said(200, EVENTS, (f"id: e{len(asks)}\nretry: 20\ndata:\n\n".encode(),))
+        if heard.asks == "tools/call":
+            asks.append(heard)
+            return rest
+        if heard.method == "GET":
+            asks.append(heard)
+            return streams(asks[0], None) if len(asks) > ends else rest
+        return None
+
+    with web(answer) as server:
+        (result,) = call(server.url)
+
+    assert result.content == "streamed"
+    assert [each.method for each in asks] == ["POST", *["GET"] * ends]
+    assert [each.headers.get("last-event-id") for each in asks] == [None, "e0", "e1"][: ends + 1]
+    assert {each.headers["mcp-session-id"] for each in asks} == {"s-1"}
+
+
+@pytest.mark.parametrize(
+    ("more", "expected"),
+    [
+        (Said(405), ("unavailable", "connection_lost")),
+        (Said(302, {"Location": "http://127.0.0.1:1/"}), ("unavailable", "connection_lost")),
+        (Said(200, {"Content-Type": "text/html"}), ("unavailable", "connection_lost")),
+        (Said(200, EVENTS), ("unavailable", "protocol")),
+    ],
+)
+def test_a_stream_that_never_goes_on_is_given_up(more: Said, expected: tuple[str, str]) -> None:
+    """After twenty streams, or one that is none, the call has failed."""
+    first = Said(200, EVENTS, (b"id: e1\nretry: 1\ndata:\n\n",))
+
+    def answer(heard: Heard) -> Said | None:
+        return more if heard.method == "GET" else first if heard.asks == "tools/call" else None
+
+    with web(answer) as server:
+        (result,) = call(server.url)
+        asked = [each for each in server.heard if each.method == "GET"]
+
+    assert reason(result) == expected
+    assert len(asked) in {1, 20}
 
 
 def test_an_error_of_the_protocol_may_come_with_a_status() -> None:
