@@ -115,3 +115,19 @@ def test_error_codes_are_shown_by_tool(sight: Sight) -> None:
     strip = main.get_by_label("counting").locator(".strip").filter(has_text="not found")
 
     expect(strip.get_by_role("img")).to_have_attribute("aria-label", re.compile("not_found: [1-9]"))
+
+
+def test_a_step_that_was_closed_stays_closed(sight: Sight) -> None:
+    """What happens in the run later does not open again what the person has put away."""
+    served = sight.stage.served
+    step = elsewhere(served.call, "counting", '{"number": 3}')
+    main = sight.go(f"runs/{step['run']}/{step['id'].replace(':', '%3A')}")
+    expect(main.locator(".step")).to_be_visible()
+
+    main.get_by_role("button", name="Close").click()
+    before = main.locator(".rows").get_attribute("aria-rowcount")
+    elsewhere(served.call, "counting", '{"number": 4}')
+    expect(main.locator(".rows")).to_have_attribute("aria-rowcount", str(int(before or 0) + 1))
+    sight.page.wait_for_timeout(800)
+
+    expect(main.locator(".step")).to_have_count(0)
