@@ -2,7 +2,11 @@
 
 import asyncio
 import json
+import os
+import subprocess
+import sys
 import threading
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -322,6 +326,33 @@ def test_nothing_waits_where_nothing_remembers() -> None:
     told = [answered(asked(agent))[0][1], tool.invoke({"name": "new"})]
 
     assert {each.partition(":")[0] for each in told} == {"Error (approval_denied)"}
+
+
+def test_langchain_alone_is_enough() -> None:
+    """Without LangGraph the tools work, and nobody can be asked."""
+    code = """
+import sys
+
+sys.modules["langgraph"] = None
+from support.writes import EVE, OWNER, Rename
+from toolseam import Host
+from toolseam_plugins.interop import to_langchain
+
+(tool,) = to_langchain(Host(tools=[Rename()]).session(actor=OWNER), approver=EVE)
+print(tool.invoke({"name": "new"}))
+"""
+    path = {"PYTHONPATH": str(Path(__file__).parents[1])}
+
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=120,
+        env=os.environ | path,
+    )
+
+    assert done.stdout.startswith("Error (approval_denied)")
 
 
 def test_a_call_that_is_refused_asks_nobody() -> None:
