@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from support.audit import echo
@@ -18,7 +18,7 @@ from toolseam.testing import ScriptedProvider, canary
 from toolseam_plugins.inspector import _json
 
 BIG = 2**63 - 1
-TEXT = st.text(st.characters(), max_size=6)
+TEXT = st.text(st.characters(exclude_categories=()) | st.just("\ud83d"), max_size=6)
 
 
 def _nested(inner: Any) -> Any:
@@ -271,6 +271,7 @@ def test_what_a_provider_says_is_shown_whatever_it_is() -> None:
     assert json.loads(shown["answer_json"]) == "half \ufffd, whole \U0001f680"
 
 
+@example(["half \ud83d", {"\udce9": 2**63 - 1}])
 @given(st.recursive(st.none() | st.integers(-(2**63), 2**63 - 1) | TEXT, _nested, max_leaves=9))
 def test_any_value_goes_out_as_strict_json(value: Any) -> None:
     """With its own digits, and U+FFFD for what cannot be encoded."""
