@@ -145,9 +145,9 @@ def test_a_mounts_answer_that_leaks_is_found(kept: str, monkeypatch: pytest.Monk
     honest = results.result_of
     key = "structuredContent" if kept == "data" else "_meta"
 
-    def result_of(raw: Any) -> Any:
+    def result_of(raw: Any, *more: Any) -> Any:
         block = {"type": "text", "text": json.dumps(raw[key])}
-        return honest({**raw, "content": [*raw["content"], block]})
+        return honest({**raw, "content": [*raw["content"], block]}, *more)
 
     monkeypatch.setattr(results, "result_of", result_of)
 

@@ -1,4 +1,5 @@
 import asyncio
+import threading
 import time
 from typing import Any
 
@@ -9,6 +10,7 @@ from opentelemetry.trace import SpanKind, StatusCode
 from support.spans import Spans
 from support.tools import ADA, approved, fine, plugin
 from toolseam import Actor, ErrorCode, Host, ToolArtifact, ToolError, ToolResult, hookimpl
+from toolseam_plugins import otel
 from toolseam_plugins.otel import Telemetry
 
 
@@ -199,6 +201,29 @@ def test_a_call_that_was_given_up_before_it_began_leaves_nothing_open(spans: Spa
     assert telemetry._open == {}
 
 
+def test_a_call_that_begins_after_its_end_leaves_nothing_open(spans: Spans) -> None:
+    """A tool whose caller was told of the timeout before it began has one span, the short one."""
+    begun = threading.Event()
+
+    class Slow:
+        @hookimpl(wrapper=True)
+        def execute(self, context: Any) -> Any:
+            time.sleep(0.3)
+            try:
+                return (yield)
+            finally:
+                begun.set()
+
+    telemetry = Telemetry(spans.provider)
+    host = Host(tools=[plugin(said)], plugins=[telemetry, Slow()])
+
+    host.call("probe", timeout=0.05)
+
+    assert begun.wait(5)
+    assert spans.only.attributes["error.type"] == "timeout"
+    assert telemetry._open == {}
+
+
 def test_a_broken_span_processor_is_not_felt(spans: Spans, caplog: Any) -> None:
     """What a span processor raises where a span begins or ends changes no result."""
 
@@ -216,6 +241,13 @@ def test_a_broken_span_processor_is_not_felt(spans: Spans, caplog: Any) -> None:
     assert host.call("nothing").is_error
     assert host.violations == ()
     assert "no span: RuntimeError" in caplog.text
+
+
+def test_the_door_of_the_plugin_has_no_other_names() -> None:
+    """A name that is not there is an attribute error, and each host gets a plugin of its own."""
+    assert otel.plugin is not otel.plugin
+    with pytest.raises(AttributeError, match="Telemetri"):
+        _ = otel.Telemetri
 
 
 def test_other_wrappers_keep_their_place(spans: Spans) -> None:
