@@ -76,7 +76,7 @@ class Trap:
     recorder: Recorder
     secret: Canary
 
-    def run(self, *words: str, way: Way = ((SCRIPT,), None)) -> Ran:
+    def run(self, *words: str, way: Way = ((SCRIPT,), None), typed: bytes = b"") -> Ran:
         """Run the command line in the folder, with secrets in the environment."""
         program, path = way
         text = self.secret.text
@@ -88,7 +88,7 @@ class Trap:
         }
         if path is not None:
             environ["PYTHONPATH"] = path.format(folder=self.folder)
-        return toolseam(*words, cwd=self.folder, program=program, environ=environ)
+        return toolseam(*words, cwd=self.folder, typed=typed, program=program, environ=environ)
 
     def describe(self, words: str, *, name: str = "toolseam.toml") -> Path:
         """Write a settings file into the folder, and give its name."""
@@ -183,6 +183,31 @@ def test_running_touches_nothing(trap: Trap, way: Way) -> None:
         assert refused["failure"]["metadata"]["reason"] == "untrusted_workspace"
     assert {"evil.py", "toolseam.toml"} <= {row[0] for row in code["data"]["rows"]}
     assert "OPENAI_API_KEY=[masked]" in environment["content"]
+
+
+@pytest.mark.parametrize("way", [WAYS[0], WAYS[4]])
+def test_serving_touches_nothing(trap: Trap, way: Way) -> None:
+    """An MCP client that is started there gets the builtin tools, and nothing planted runs."""
+    trap.describe(DESCRIBING.format(secret=trap.secret.text, port=trap.recorder.port))
+    before = everything_in(trap.folder), everything_in(trap.home)
+    about: dict[str, Any] = {"capabilities": {}, "clientInfo": {"name": "c", "version": "1"}}
+    call: dict[str, Any] = {"name": "read_records", "arguments": {"table": "notes"}}
+    said: list[dict[str, Any]] = [
+        {"id": 1, "method": "initialize", "params": {"protocolVersion": "2025-06-18", **about}},
+        {"method": "notifications/initialized"},
+        {"id": 2, "method": "tools/call", "params": call},
+    ]
+    lines = [json.dumps({"jsonrpc": "2.0", **each}).encode() + b"\n" for each in said]
+
+    words = ("serve", "mcp", "--actor", "ada", "--zone", "local")
+    served = trap.run(*words, way=way, typed=b"".join(lines))
+
+    unharmed(trap, before, served)
+    assert served.code == 0, served.err
+    answers = {each["id"]: each for each in map(json.loads, served.out.splitlines())}
+    result = answers[2]["result"]
+    assert result["isError"] is True
+    assert result["_meta"]["toolseam/code"] == "unavailable"
 
 
 @pytest.mark.parametrize("name", ["toolseam.toml", "pyproject.toml"])
