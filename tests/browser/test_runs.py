@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import re
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from playwright.sync_api import expect
@@ -105,6 +106,21 @@ def test_a_step_appears_in_a_run_that_is_open(sight: Sight) -> None:
     elsewhere(served.call, "counting", '{"number": 2}')
 
     expect(main.locator(".rows")).to_have_attribute("aria-rowcount", str(int(before or 0) + 1))
+
+
+def test_a_call_that_goes_on_says_how_far_it_is(sight: Sight) -> None:
+    """Progress is shown while the tool works, and its step when it is done."""
+    served = sight.stage.served
+    first = elsewhere(served.call, "counting", '{"number": 1}')
+    main = sight.go(f"runs/{first['run']}")
+    expect(main.locator(".rows .step-row:visible").first).to_be_visible()
+
+    with ThreadPoolExecutor(1) as pool:
+        call = pool.submit(served.call, "counting", '{"number": 50, "wait": 1}')
+        expect(main.locator(".progress")).to_have_text("counting: 50 of 100 counting")
+        call.result(30)
+
+    expect(main.locator(".progress")).to_be_hidden()
 
 
 def test_error_codes_are_shown_by_tool(sight: Sight) -> None:
