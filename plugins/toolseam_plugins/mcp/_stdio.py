@@ -11,7 +11,9 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
+import select
 import signal
+import stat
 import threading
 from collections import Counter
 from queue import SimpleQueue
@@ -212,7 +214,10 @@ def lines(descriptor: int) -> Iterator[bytes | None]:
 
 
 class _Sink:
-    """Writes lines in a thread: a client that does not read holds up nobody but itself."""
+    """Writes lines in a thread: a client that does not read holds up nobody but itself.
+
+    A short line that its pipe has room for is written at once; the thread would cost more.
+    """
 
     def __init__(self, descriptor: int) -> None:
         self._descriptor = descriptor
@@ -223,9 +228,12 @@ class _Sink:
         self._room = asyncio.Event()
         self._thread = threading.Thread(target=self._write, name="toolseam-stdout", daemon=True)
         self._thread.start()
+        self._room_of = _poll(descriptor)
 
     async def put(self, data: bytes) -> None:
         """Write one line; waits while too much is unread."""
+        if self._write_at_once(data + b"\n"):
+            return
         with self._lock:
             self._unread += len(data)
         self._queue.put(data)
@@ -237,6 +245,16 @@ class _Sink:
         """Write what is left, for at most five seconds."""
         self._queue.put(None)
         await asyncio.to_thread(self._thread.join, _FLUSH_S)
+
+    def _write_at_once(self, line: bytes) -> bool:
+        """Write a line that is sure to fit, and has none before it; tell whether it was."""
+        if self._room_of is None or self._unread or len(line) > select.PIPE_BUF:
+            return False
+        if self._room_of.poll(0) != [(self._descriptor, select.POLLOUT)]:
+            return False
+        with contextlib.suppress(OSError):  # gone since; the next line finds that out too
+            os.write(self._descriptor, line)
+        return True
 
     def _write(self) -> None:
         gone = False
@@ -251,6 +269,15 @@ class _Sink:
             if was > _UNREAD:
                 with contextlib.suppress(RuntimeError):
                     self._loop.call_soon_threadsafe(self._room.set)
+
+
+def _poll(descriptor: int) -> select.poll | None:
+    """Return what tells whether a pipe has room for `PIPE_BUF` bytes; None for what is no pipe."""
+    if not hasattr(select, "poll") or not stat.S_ISFIFO(os.fstat(descriptor).st_mode):
+        return None
+    room = select.poll()
+    room.register(descriptor, select.POLLOUT)
+    return room
 
 
 def _write_all(descriptor: int, data: bytes) -> None:
