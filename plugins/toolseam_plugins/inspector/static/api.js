@@ -98,7 +98,12 @@ export async function follow(told, state) {
       pause = 500;
       for await (const line of lines(answer.body)) {
         const event = JSON.parse(line);
-        if (event.kind === "hello") state("live");
+        if (event.kind === "hello") {
+          state("live");
+          // What happened while nobody read is asked for.
+          told({ kind: "lost" });
+          continue;
+        }
         if (event.kind === "end") {
           state("ended");
           return;

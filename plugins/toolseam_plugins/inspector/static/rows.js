@@ -10,7 +10,7 @@ const SPARE = 8;
  *   height: of a row, in pixels.
  *   make: () => an element for a row, its cells inside.
  *   show: (element, item, index) => fill such an element.
- *   open: (item, index) => a row was chosen.
+ *   open: (item, index) => a row was chosen; an item has an `id`.
  *   near: () => the end is near; more may be fetched.
  */
 export function rows({ label, height, make, show, open, near }) {
@@ -86,7 +86,7 @@ export function rows({ label, height, make, show, open, near }) {
 
   function mark(row) {
     row.element.classList.toggle("active", row.index === active);
-    row.element.setAttribute("aria-selected", chosen !== null && row.item === chosen);
+    row.element.setAttribute("aria-selected", chosen !== null && row.item?.id === chosen);
   }
 
   function activate(index, scroll = true) {
@@ -136,7 +136,8 @@ export function rows({ label, height, make, show, open, near }) {
     },
     /** Mark the item that stands open beside the list. */
     choose(item) {
-      chosen = item;
+      // By its id: what is told anew of an item is another object.
+      chosen = item?.id ?? null;
       const at = items.indexOf(item);
       if (at >= 0) activate(at);
       for (const row of pool) mark(row);

@@ -1,7 +1,7 @@
 // One run: its steps as a waterfall, live while it runs, and beside it the step that is open.
 
 import { get } from "./api.js";
-import { block, el, facts, fill, say } from "./dom.js";
+import { block, el, facts, fill, say, visible } from "./dom.js";
 import { rows } from "./rows.js";
 import { stepPanel } from "./step.js";
 import { back } from "./tools.js";
@@ -152,7 +152,7 @@ export function runView(host, path) {
     const { sign, what, bar, took, crosses, stays } = element.parts;
     element.dataset.kind = step.kind;
     const called = step.kind === "tool";
-    what.textContent = called ? (step.tool ?? "(no tool)") : kind(step);
+    what.textContent = visible(called ? (step.tool ?? "(no tool)") : kind(step));
     sign.hidden = !step.status;
     if (step.status) badged(sign, step.status, word(step), called ? "bad" : aside(step));
     bar.className = `fall-bar ${called ? tone(step.status) : "other"}`;

@@ -1,7 +1,7 @@
 // The runs of this host and of the audit, newest first.
 
 import { get } from "./api.js";
-import { el, fill } from "./dom.js";
+import { el, fill, visible } from "./dom.js";
 import { rows } from "./rows.js";
 import { badged, count, moment, seconds, spoken } from "./words.js";
 
@@ -45,13 +45,19 @@ export function runsView() {
   let asking = false;
   let later = null;
 
-  pick.addEventListener("change", () => load());
+  pick.addEventListener("change", () => {
+    found = [];
+    load();
+  });
 
   async function load() {
     const page = await ask(null);
     if (!page) return;
-    found = page.runs;
-    next = page.next;
+    const known = new Set(page.runs.map((each) => each.id));
+    // Older ones that were fetched already stay where they are; of a status, they may have left it.
+    const older = pick.value ? [] : found.filter((each) => !known.has(each.id));
+    if (!older.length) next = page.next;
+    found = [...page.runs, ...older];
     draw();
   }
 
@@ -135,9 +141,8 @@ function make() {
 function show(element, run) {
   const { title, about, sign, why, cells } = element.parts;
   title.textContent = run.id.slice(0, 12);
-  about.textContent = [run.owner ?? "nobody", run.provider ?? spoken(run.kind), spoken(run.zone)]
-    .filter(Boolean)
-    .join(" · ");
+  const said = [run.owner ?? "nobody", run.provider ?? spoken(run.kind), spoken(run.zone)];
+  about.textContent = visible(said.filter(Boolean).join(" · "));
   badged(sign, run.status);
   why.textContent = run.reason && run.reason !== run.status ? spoken(run.reason) : "";
   cells[2].textContent = moment(run.began);
