@@ -182,6 +182,8 @@ def _parameters(function: Function, hints: dict[str, Any], name: str) -> tuple[t
         if hint is None:
             message = f"tool {name!r}: parameter {parameter.name!r} needs an annotation"
             raise SpecError(message)
+        if parameter.name == "self":
+            raise SpecError(f"tool {name!r}: no parameter can be called 'self'; give it another name")
         default = attrs.NOTHING if parameter.default is parameter.empty else parameter.default
         fields[parameter.name] = attrs.field(default=default, type=hint, kw_only=True)
     return attrs.make_class("Arguments", fields, frozen=True, slots=True), context

@@ -133,6 +133,11 @@ def test_what_cannot_be_described_is_refused_at_decoration() -> None:
         """Say hello."""
         return ToolResult.text("")
 
+    def own(self: str) -> ToolResult:
+        """Say hello."""
+        return ToolResult.text(self)
+
+    assert "'self'" in refused(own)
     assert "docstring" in refused(no_doc)
     assert "-> ToolResult" in refused(no_return)
     assert "'name' needs an annotation" in refused(no_hint)
