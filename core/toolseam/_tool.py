@@ -183,7 +183,7 @@ def _parameters(function: Function, hints: dict[str, Any], name: str) -> tuple[t
             message = f"tool {name!r}: parameter {parameter.name!r} needs an annotation"
             raise SpecError(message)
         if parameter.name == "self":
-            raise SpecError(f"tool {name!r}: no parameter can be called 'self'; give it another name")
+            raise SpecError(f"tool {name!r}: a parameter cannot be called 'self'; rename it")
         default = attrs.NOTHING if parameter.default is parameter.empty else parameter.default
         fields[parameter.name] = attrs.field(default=default, type=hint, kw_only=True)
     return attrs.make_class("Arguments", fields, frozen=True, slots=True), context
