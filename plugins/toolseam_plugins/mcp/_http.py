@@ -15,6 +15,17 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any, cast
 
 from toolseam_plugins.mcp._envelope import Unreadable, read
+from toolseam_plugins.mcp._http_form import (
+    BODY,
+    form_fault,
+    header,
+    headers,
+    refuse,
+    replayed,
+    respond,
+    whole_body,
+    with_length,
+)
 from toolseam_plugins.mcp._sdk import find_sdk, http
 from toolseam_plugins.mcp._server_origin import SCOPE
 from toolseam_plugins.mcp._server_peer import IDLE_S, KEPT, Caller, Key, Peer
@@ -23,14 +34,9 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable, MutableMapping
 
     from toolseam import Actor, Host, Session, Zone
+    from toolseam_plugins.mcp._http_form import Receive, Scope, Send
 
-    Scope = MutableMapping[str, Any]
-    Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
-    Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
     ActorFrom = Callable[[Any], Actor | Awaitable[Actor | None] | None]
-
-BODY = 1_000_000
-"""Bytes of a request's body."""
 
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 
@@ -39,21 +45,6 @@ _SMALL = 50_000
 _SHORTEST = 16
 _SESSION = b"mcp-session-id"
 _OWN = (b"same-origin", b"none")
-_REFUSALS = {
-    401: "Unauthorized: a bearer token is needed.",
-    403: "Forbidden: another origin.",
-    404: "Session not found.",
-    405: "Method not allowed.",
-    413: f"A request has at most {BODY:,} bytes.",
-    415: "A request is application/json.",
-    421: "This server does not go by that name.",
-    503: "The server is stopping.",
-}
-
-_BESIDE = {
-    401: [(b"www-authenticate", b"Bearer")],
-    405: [(b"allow", b"GET, POST, DELETE")],
-}
 
 
 def asgi(  # noqa: PLR0913 - each is a word of the operator's
@@ -111,7 +102,7 @@ class _Token:
         self._actor = actor
 
     async def __call__(self, scope: Scope) -> tuple[Actor | None] | None:
-        given = _headers(scope, b"authorization")
+        given = headers(scope, b"authorization")
         if len(given) != 1:
             return None
         kind, _, token = given[0].partition(b" ")
@@ -204,33 +195,33 @@ class McpApp:
     async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
         status, owner = await self._judge(scope)
         if status:
-            await _refuse(send, status)
+            await refuse(send, status)
             return
         body = b""
         if scope["method"] == "POST":
-            read_whole = await _body(receive)
+            read_whole = await whole_body(receive)
             if read_whole is None:
-                await _refuse(send, 413)
+                await refuse(send, 413)
                 return
             body = read_whole
         if not await self._ready():
-            await _refuse(send, 503)
+            await refuse(send, 503)
             return
-        session = _header(scope, _SESSION).decode("latin-1")
+        session = header(scope, _SESSION).decode("latin-1")
         arguments = None
         if body:
             # A large one may be hostile, and then costs the loop what others wait for.
             found = read(body) if len(body) < _SMALL else await asyncio.to_thread(read, body)
             if isinstance(found, Unreadable):
-                await _respond(send, 400, found.answer())
+                await respond(send, 400, found.answer())
                 return
             arguments = found.arguments
             if arguments is not None:
                 body = found.json()
         passed = {**scope, SCOPE: Caller(Key(owner, session), arguments)}
-        passed["headers"] = _with_length(scope["headers"], len(body))
+        passed["headers"] = with_length(scope["headers"], len(body))
         watched = self._watched(send, scope, owner, session)
-        await self._manager.handle_request(passed, _replayed(body, receive), watched)
+        await self._manager.handle_request(passed, replayed(body, receive), watched)
 
     async def _judge(self, scope: Scope) -> tuple[int, Actor | None]:
         """Return the status that refuses a request, or 0, and who acts."""
@@ -241,10 +232,10 @@ class McpApp:
         if allowed is None:
             return 401, None
         owner = allowed[0]
-        status = _form_fault(scope)
+        status = form_fault(scope)
         if status:
             return status, None
-        session = _header(scope, _SESSION).decode("latin-1")
+        session = header(scope, _SESSION).decode("latin-1")
         owned = self._owners.get(session)
         if session and (owned is None or owned.owner != owner):
             return 404, None  # as if it were not there
@@ -256,12 +247,12 @@ class McpApp:
         """Return the status for a request that was sent elsewhere, or from elsewhere; or 0."""
         if self._path is not None and scope["path"] != self._path:
             return 404
-        if not self._is_own(_header(scope, b"host")):
+        if not self._is_own(header(scope, b"host")):
             return 421
-        origin = _header(scope, b"origin")
+        origin = header(scope, b"origin")
         if origin and not self._is_own_origin(origin):
             return 403
-        return 0 if _header(scope, b"sec-fetch-site", b"none") in _OWN else 403
+        return 0 if header(scope, b"sec-fetch-site", b"none") in _OWN else 403
 
     def _is_own(self, name: bytes) -> bool:
         name = name.lower()
@@ -304,72 +295,3 @@ class _Owned:
     def __init__(self, owner: Actor | None) -> None:
         self.owner = owner
         self.used = monotonic()
-
-
-def _form_fault(scope: Scope) -> int:
-    """Return the status for a request that is none of MCP's, or 0."""
-    if scope["method"] not in {"GET", "POST", "DELETE"}:
-        return 405
-    if scope["method"] != "POST":
-        return 0
-    kind = _header(scope, b"content-type").partition(b";")[0].strip().lower()
-    if kind != b"application/json":
-        return 415
-    length = _header(scope, b"content-length", b"0")
-    return 0 if length.isdigit() and int(length) <= BODY else 413
-
-
-def _headers(scope: Scope, name: bytes) -> list[bytes]:
-    return [value for key, value in scope["headers"] if key == name]
-
-
-def _header(scope: Scope, name: bytes, absent: bytes = b"") -> bytes:
-    """Return a header; of a doubled one something that no rule takes."""
-    found = _headers(scope, name)
-    return absent if not found else found[0] if len(found) == 1 else b"\0"
-
-
-def _with_length(headers: Iterable[tuple[bytes, bytes]], length: int) -> list[tuple[bytes, bytes]]:
-    return [(k, str(length).encode() if k == b"content-length" else v) for k, v in headers]
-
-
-async def _body(receive: Receive) -> bytes | None:
-    """Read the body, or stop where it is too large."""
-    parts: list[bytes] = []
-    size = 0
-    while True:
-        message = await receive()
-        part = message.get("body", b"")
-        size += len(part)
-        if size > BODY:
-            return None
-        parts.append(part)
-        if not message.get("more_body"):
-            return b"".join(parts)
-
-
-def _replayed(body: bytes, receive: Receive) -> Receive:
-    """Give a body that was read once more, and then what else the client does."""
-    left = [{"type": "http.request", "body": body, "more_body": False}]
-
-    async def again() -> MutableMapping[str, Any]:
-        return left.pop() if left else await receive()
-
-    return again
-
-
-async def _refuse(send: Send, status: int) -> None:
-    answer = Unreadable(-32600, _REFUSALS[status]).answer()
-    await _respond(send, status, answer)
-
-
-async def _respond(send: Send, status: int, body: bytes) -> None:
-    headers = [
-        (b"content-type", b"application/json"),
-        (b"content-length", str(len(body)).encode()),
-        (b"x-content-type-options", b"nosniff"),
-        (b"cache-control", b"no-store"),
-    ]
-    headers += _BESIDE.get(status, [])
-    await send({"type": "http.response.start", "status": status, "headers": headers})
-    await send({"type": "http.response.body", "body": body})
