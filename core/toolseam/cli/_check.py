@@ -24,7 +24,7 @@ from toolseam.cli._words import UsageError
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
-    from collections.abc import Generator, Iterator, Sequence
+    from collections.abc import Callable, Generator, Iterator, Sequence
 
     from toolseam_plugins.conformance import CheckResult
 
@@ -109,14 +109,14 @@ def _main(options: Namespace) -> int:
     expected = _expected(options.expected_failures)
     examples = _examples(options.example)
     # What a tool prints must not get into the report that a program reads.
-    with redirect_stdout(sys.stderr), _progress() as heard:
+    with redirect_stdout(sys.stderr), progress() as show:
         results = check_tool(
             options.target,
             examples=examples or None,
             expected_failures=expected,
             seed=options.seed,
             checks=options.only,
-            heard=heard,
+            heard=None if show is None else lambda each: show(f"{each.tool}:{each.slug}"),
         )
     return _told(results, options)
 
@@ -188,18 +188,18 @@ def _list(*, as_json: bool) -> int:
 
 
 @contextmanager
-def _progress() -> Generator[Any]:
-    """Show on a terminal which check was the last."""
+def progress() -> Generator[Callable[[str], None] | None]:
+    """Give what shows on a terminal where the work is; None where nobody looks."""
     if not sys.stderr.isatty():
         yield None
         return
 
-    def heard(result: CheckResult) -> None:
-        sys.stderr.write(f"{_CLEAR}{one_line(f'{result.tool}:{result.slug}')[: columns() - 1]}")
+    def show(place: str) -> None:
+        sys.stderr.write(f"{_CLEAR}{one_line(place)[: columns() - 1]}")
         sys.stderr.flush()
 
     try:
-        yield heard
+        yield show
     finally:
         sys.stderr.write(_CLEAR)
 

@@ -12,14 +12,16 @@ if TYPE_CHECKING:
     from toolseam_plugins.conformance._egress import Cell
 
 _OUT, _STAYS = "OUT", "stays"
+_OUT_MARK, _STAYS_MARK = "X", "·"
 
 
 def prove(*, as_json: bool) -> int:
     """Drive every sink with what must stay, print what came of it; 1 if anything came out."""
+    from toolseam.cli._check import progress
     from toolseam_plugins.conformance import egress
 
-    with redirect_stdout(sys.stderr):
-        cells = egress()
+    with redirect_stdout(sys.stderr), progress() as show:
+        cells = egress(heard=show)
     out = [cell for cell in cells if cell.hit]
     if as_json:
         say_json(_as_json(cells))
@@ -47,17 +49,27 @@ def _as_json(cells: tuple[Cell, ...]) -> dict[str, Any]:
 
 
 def _for_people(cells: tuple[Cell, ...]) -> None:
-    """Show a row a canary: there are more of them than of sinks, and their names are longer."""
+    """Show a row a sink; the canaries are numbered, since their names would not fit above."""
     from toolseam.cli._table import table
 
     sinks, places = _names(cells)
-    words = {(c.place, c.sink): _OUT if c.hit else _STAYS for c in cells}
-    rows = [(place, *(words.get((place, sink), "-") for sink in sinks)) for place in places]
-    say(table(("CANARY", *sinks), rows, width=columns(), style=_styled))
+    out = {(cell.sink, cell.place) for cell in cells if cell.hit}
+    numbers = [str(number) for number in range(1, len(places) + 1)]
+    rows = [
+        (
+            sink,
+            *(_OUT_MARK if (sink, place) in out else _STAYS_MARK for place in places),
+            ", ".join(place for place in places if (sink, place) in out) or "nothing",
+        )
+        for sink in sinks
+    ]
+    say(table(("SINK", *numbers, "CAME OUT"), rows, width=columns(), style=_styled))
+    told = ", ".join(f"{number} {place}" for number, place in zip(numbers, places, strict=True))
+    say("\n", paint(one_line(told), "dim"))
 
 
 def _styled(_: int, text: str) -> Shown:
-    return paint(text, "bold", "red") if text.strip() == _OUT else Shown(text)
+    return paint(text, "bold", "red") if text.strip() == _OUT_MARK else Shown(text)
 
 
 def _names(cells: tuple[Cell, ...]) -> tuple[list[str], list[str]]:

@@ -40,6 +40,7 @@ def egress(
     sinks: dict[str, Sink] | None = None,
     *,
     names: Iterable[str] | None = None,
+    heard: Callable[[str], None] | None = None,
 ) -> tuple[Cell, ...]:
     """Return each sink with each canary of the run-only members, settings and environment.
 
@@ -48,20 +49,25 @@ def egress(
         sinks: further ways out by name: each is driven with the traffic and returns the bytes
             that a recorder of it has heard.
         names: those of our own that are driven; by default all that are installed.
+        heard: is told the name of each sink before it is driven.
 
     Raises what a sink raises that cannot be driven: it was promised.
     """
     chosen = SINKS if names is None else {name: SINKS[name] for name in names}
-    return tuple(_cells({**chosen, **(sinks or {})}, make or make_host))
+    return tuple(_cells({**chosen, **(sinks or {})}, make or make_host, heard))
 
 
-def _cells(sinks: dict[str, Sink], make: Make) -> list[Cell]:
+def _cells(
+    sinks: dict[str, Sink], make: Make, heard: Callable[[str], None] | None = None
+) -> list[Cell]:
     cells: list[Cell] = []
     for name, sink in sinks.items():
+        if heard is not None:
+            heard(name)
         with planted(make) as traffic:
-            heard = sink(traffic)
+            said = sink(traffic)
             cells += [
-                Cell(name, place, bird.is_in(heard)) for place, bird in traffic.planted.items()
+                Cell(name, place, bird.is_in(said)) for place, bird in traffic.planted.items()
             ]
     return cells
 

@@ -5,6 +5,8 @@ import pytest
 
 from support.commands import Ran, documented, on_terminal, toolseam
 from support.dist_info import tools, write_dist
+from toolseam.cli._proof import _for_people
+from toolseam_plugins.conformance._egress import Cell
 
 # A good tool, and one that breaks the contract now and then.
 KIT = '''\
@@ -273,6 +275,24 @@ def test_no_canary_leaves_a_sink(here: Path) -> None:
     assert {line.split("\t")[2] for line in shown.out.splitlines() if "\t" in line} == {"stays"}
     assert as_json.json["ok"] is True
     assert len(as_json.json["cells"]) == len(as_json.json["sinks"]) * len(as_json.json["canaries"])
+
+
+def test_people_see_a_row_a_sink(capsys: pytest.CaptureFixture[str]) -> None:
+    """In 80 columns: canaries by number, what came out by name, and which number is which."""
+    places = [f"artifact_{number}" for number in range(11)] + ["data", "metadata"]
+    cells = [
+        Cell(sink, p, hit=(sink, p) == ("leaky", "data"))
+        for p in places
+        for sink in ("leaky", "openai_responses")
+    ]
+
+    _for_people(tuple(cells))
+
+    head, rule, leaky, clean, *_, legend = capsys.readouterr().out.splitlines()
+    assert max(map(len, (head, rule, leaky, clean))) <= 80
+    assert leaky.split() == ["leaky", *"·" * 11, "X", "·", "data"]
+    assert clean.split() == ["openai_responses", *"·" * 13, "nothing"]
+    assert "12 data, 13 metadata" in legend
 
 
 ADAPTER = """\
