@@ -1,13 +1,19 @@
 from __future__ import annotations
 
+import asyncio
 import re
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from typing import Any
 
 from playwright.sync_api import expect
 
 from support.browsing import Sight, elsewhere
 from support.page_scene import converse
+from support.tools import ADA
+from toolseam import Zone
+from toolseam.runs import Budget
+from toolseam.testing import ScriptedProvider
 
 
 def _row(sight: Sight, *, status: str, reason: str | None = None) -> dict[str, Any]:
@@ -147,3 +153,44 @@ def test_a_step_that_was_closed_stays_closed(sight: Sight) -> None:
     sight.page.wait_for_timeout(800)
 
     expect(main.locator(".step")).to_have_count(0)
+
+
+def test_a_cancelled_run_says_so(sight: Sight) -> None:
+    """A run that was stopped is neither failed nor done, and its call is cancelled as well."""
+    host = sight.stage.served.host
+
+    async def cancelled() -> str:
+        model = ScriptedProvider([("counting", {"number": 1, "wait": 1})], zone=Zone.LOCAL)
+        session = host.session(actor=ADA, zone=Zone.LOCAL)
+        task = asyncio.create_task(session.arun(model, "Count."))
+        await asyncio.sleep(0.4)
+        task.cancel()
+        with suppress(asyncio.CancelledError):
+            await task
+        return session.run_id
+
+    elsewhere(asyncio.run, cancelled())
+    run = _row(sight, status="cancelled")
+
+    main = sight.go(f"runs/{run['id']}")
+
+    expect(main.locator(".run-head .badge")).to_have_text("cancelled")
+    expect(main.locator(".rows .badge").filter(has_text="cancelled")).to_have_count(1)
+
+
+def test_turns_that_were_not_sent_any_more_are_told(sight: Sight) -> None:
+    """Where the model could not read all of a conversation, the run says what was dropped."""
+    host = sight.stage.served.host
+
+    def crowded() -> None:
+        calls = [("counting", {"number": number}) for number in (690, 691, 692, 693)]
+        model = ScriptedProvider([*calls, "Done."], zone=Zone.LOCAL)
+        session = host.session(actor=ADA, zone=Zone.LOCAL)
+        session.run(model, "Count.", budget=Budget(context_tokens=600))
+
+    elsewhere(crowded)
+    run = sight.stage.served.get("/api/runs")["runs"][0]
+
+    main = sight.go(f"runs/{run['id']}")
+
+    expect(main.locator(".rows .step-name").filter(has_text="Context").first).to_be_visible()
