@@ -32,7 +32,7 @@ def calls(runner: Runner) -> dict[str, Callable[[], Any]]:
     from toolseam_plugins.mcp import server
 
     host = Host(tools=[search, large])
-    client = held(runner, Client(server(host, host.session())))
+    client = held(runner, Client(server(host, host.session(keep=256))))
     return {
         "search": lambda: client.call_tool("search", ARGUMENTS),
         "large": lambda: client.call_tool("large", ARGUMENTS),
