@@ -3,6 +3,7 @@
 import asyncio
 import json
 import os
+import signal
 import subprocess
 import urllib.request
 from collections.abc import Iterator
@@ -46,13 +47,16 @@ def mock(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     fixtures = tmp_path_factory.mktemp("aimock") / "fixtures.json"
     fixtures.write_text(json.dumps({"fixtures": FIXTURES}))
     command = (os.environ[MOCK], "--port", "0", "--strict", "-f", str(fixtures))
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+    # `node` may be a program that starts the real one; a session of their own ends them together.
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, text=True, start_new_session=True
+    ) as process:
         try:
             assert process.stdout is not None
             lines = (line for line in process.stdout if LISTENING in line)
             yield next(lines).rpartition(LISTENING)[2].strip()
         finally:
-            process.terminate()
+            os.killpg(process.pid, signal.SIGTERM)
 
 
 def provider_at(mock: str, kind: str) -> Any:
