@@ -29,7 +29,7 @@ from toolseam._runs import (
 )
 from toolseam._steps import Live
 from toolseam._trace import RunTrace
-from toolseam._turns import pending
+from toolseam._turns import pending, refusal_text
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Mapping, Sequence
@@ -338,7 +338,8 @@ def _with(run: RunState, position: int, arguments: Mapping[str, Any] | None) -> 
     again = pending(run, position, asked)
     if again.refused is not None:
         which = "call" if arguments is None else "edited call"
-        raise RunError(f"The {which} would be refused: {again.refused}.", again.refused)
+        why = refusal_text(run, asked)
+        raise RunError(f"The {which} would be refused ({again.refused}): {why}", again.refused)
     return again
 
 

@@ -49,11 +49,8 @@ def pending(
 
     Nobody is asked about a call that will be refused whatever is decided.
     """
-    conversation = run.conversation
-    call, refused = admitted_call(conversation, asked.name, asked.arguments)
+    call, refused = _judged(run, asked, repeated=repeated)
     name = call.tool.name if call.tool is not None else short(asked.name)
-    if refused is None:
-        refused = _refused(run, call.tool, repeated=repeated)
     if refused is not None:
         code = None if refused.failure is None else refused.failure.code.value
         return PendingCall(position, asked.id, name, {}, needs_approval=False, refused=code)
@@ -64,6 +61,19 @@ def pending(
     call.for_wire = Place(run.round, position)
     seen = preview_of(call, run_id=run.id, position=position, round_number=run.round)
     return _told(asked, seen)
+
+
+def refusal_text(run: RunState, asked: ToolCall) -> str:
+    """Return what a model would read of the refusal of a call, "" if there is none."""
+    _, refused = _judged(run, asked)
+    return "" if refused is None or refused.failure is None else refused.failure.message
+
+
+def _judged(
+    run: RunState, asked: ToolCall, *, repeated: bool = False
+) -> tuple[Call, ToolResult | None]:
+    call, refused = admitted_call(run.conversation, asked.name, asked.arguments)
+    return call, _refused(run, call.tool, repeated=repeated) if refused is None else refused
 
 
 def _told(asked: ToolCall, seen: Preview) -> PendingCall:

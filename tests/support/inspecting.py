@@ -146,3 +146,23 @@ def inspected(host: Host, *, actor: Actor = ADA, **more: Any) -> Iterator[Page]:
             server.should_exit = True
             thread.join(_SECONDS)
             assert not thread.is_alive()
+
+
+@contextmanager
+def reading(page: Page) -> Iterator[Iterator[Any]]:
+    """Read the stream; its first line has been read."""
+    with page.client.stream("GET", "/api/stream") as stream:
+        lines = map(json.loads, stream.iter_lines())
+        assert next(lines) == {"kind": "hello"}
+        yield lines
+
+
+def until(lines: Iterator[Any], kind: str, count: int = 1) -> list[Any]:
+    """Return the lines up to the last of so many of a kind."""
+    found: list[Any] = []
+    for line in lines:
+        found.append(line)
+        count -= line["kind"] == kind
+        if count == 0:
+            return found
+    raise AssertionError(found)

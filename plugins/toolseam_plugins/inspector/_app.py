@@ -70,7 +70,7 @@ class Inspector:
         self._began = time.time()
         self._catalogue = Catalogue(host, actor, hint)
         self._playground = Playground(host, actor)
-        self._deciding = Deciding(host, actor)
+        self._deciding = Deciding(host, actor, lambda told: self._stream.tell(line_of(told)))
         self._pages = dict(_pages())
         self._gate = Gate(self._app(), self._origins, self._access)
         self._seen = Seen(host, self._tell)

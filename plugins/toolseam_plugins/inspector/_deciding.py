@@ -5,14 +5,17 @@ from __future__ import annotations
 import asyncio
 import json
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, NoReturn, cast
 
+from toolseam import Zone
 from toolseam.providers import ProviderError
 from toolseam.runs import Decision, RunError
 from toolseam_plugins.inspector._gate import Refused
 from toolseam_plugins.inspector._json import text
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from toolseam import Actor, Host
     from toolseam.runs import PendingCall, WaitingRun
 
@@ -27,11 +30,18 @@ _STATUS = {
 
 
 class Deciding:
-    """What waits in a host, and what the person at the page says of it."""
+    """What waits in a host, and what the person at the page says of it.
 
-    def __init__(self, host: Host, actor: Actor) -> None:
+    Args:
+        host: where runs wait.
+        actor: the person.
+        told: takes what nobody waits for: that a run, all decided, waits again.
+    """
+
+    def __init__(self, host: Host, actor: Actor, told: Callable[[dict[str, object]], None]) -> None:
         self._host = host
         self._actor = actor
+        self._told = told
         self._tasks: set[asyncio.Task[object]] = set()
 
     def close(self) -> None:
@@ -69,6 +79,8 @@ class Deciding:
         """Return a call as it would be now, maybe with other arguments; raises `Refused`."""
         waiting = self._waiting(run_id)
         shown = _pending(waiting, position)
+        if arguments is not None:
+            self._refuse_stranger(shown.tool)
         try:
             now = self._host.session().revised(run_id, shown, _object(arguments))
         except RunError as error:
@@ -100,7 +112,7 @@ class Deciding:
             return {"left": left, "goes_on": "waits"}
         if not providers:
             return {"left": 0, "goes_on": "elsewhere"}
-        task = asyncio.create_task(_go_on(self._host, run_id, providers))
+        task = asyncio.create_task(go_on(self._host, run_id, providers, self._told))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
         return {"left": 0, "goes_on": "here"}
@@ -119,6 +131,18 @@ class Deciding:
             raise Refused(400, "invalid_arguments", "Expected approve, deny or edit.")
         return Decision(cast("int", position), verdict, self._actor, digest, reason, edited)
 
+    def _refuse_stranger(self, name: str) -> None:
+        """Raise `Refused` unless the person may make a call: its preview runs for arguments of his.
+
+        The call itself is its owner's, and what that would do is for all to see who decide.
+        """
+        tool = self._host.tool(name)
+        allowed = (
+            tool is not None and self._host.decide(tool, actor=self._actor, zone=Zone.LOCAL).allowed
+        )
+        if self._actor.service or not allowed:
+            raise Refused(403, "permission_denied", f"{self._actor.name} may not edit {name}.")
+
     def _waiting(self, run_id: str) -> WaitingRun:
         found = next((each for each in self._host.waiting_runs() if each.id == run_id), None)
         if found is None:
@@ -126,12 +150,24 @@ class Deciding:
         return found
 
 
-async def _go_on(host: Host, run_id: str, providers: tuple[Any, ...]) -> None:
-    """Resume a run; how it ends is told to whoever listens to runs."""
+async def go_on(
+    host: Host,
+    run_id: str,
+    providers: tuple[Any, ...],
+    told: Callable[[dict[str, object]], None],
+) -> None:
+    """Resume a run; how it ends is told to whoever listens to runs.
+
+    Args:
+        host: where it waits.
+        run_id: the run.
+        providers: those that are asked, in order.
+        told: takes why it could not go on: it waits for new decisions, or somebody was faster.
+    """
     try:
         await host.session().aresume(run_id, (), providers)
-    except RunError:
-        return  # it waits for new decisions, or somebody else was faster: the list says it
+    except RunError as error:
+        told({"kind": "undecided", "run": run_id, "code": error.code, "message": str(error)})
 
 
 def _head(waiting: WaitingRun) -> dict[str, Any]:
@@ -161,6 +197,7 @@ def pending_json(pending: PendingCall, *, decided: bool) -> dict[str, Any]:
         "call_id": pending.call_id,
         "tool": pending.tool,
         "arguments_json": arguments[:PART],
+        "arguments_next": PART if len(arguments) > PART else None,
         "arguments_size": len(arguments),
         "needs_approval": pending.needs_approval,
         "decided": decided,
@@ -184,12 +221,24 @@ def _object(said: Any) -> dict[str, Any] | None:  # noqa: ANN401 - what the page
     if said is None:
         return None
     try:
-        found: Any = json.loads(said)  # orjson would make another number of a very long one
+        # As strict as the seam (contract §4), and with every digit: orjson is neither.
+        found: Any = json.loads(said, object_pairs_hook=_single, parse_constant=_no_number)
     except (ValueError, TypeError, RecursionError):
         found = None
     if not isinstance(found, dict):
-        raise Refused(400, "invalid_arguments", "arguments_json: expected one JSON object.")
+        raise Refused(400, "invalid_arguments", "arguments_json: expected one strict JSON object.")
     return cast("dict[str, Any]", found)
+
+
+def _single(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError("a key stands twice")
+    return found
+
+
+def _no_number(said: str) -> NoReturn:
+    raise ValueError(said)
 
 
 def _refused(error: RunError, status: int | None = None) -> Refused:

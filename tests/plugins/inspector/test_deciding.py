@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 
 from support.audit import writer
-from support.inspecting import Page, inspected
+from support.inspecting import Page, inspected, reading, until
 from support.tools import ADA, BOB, plugin
 from toolseam import Actor, Host, ToolResult, hookimpl
 from toolseam.providers import Endpoint
 from toolseam.runs import Run
 from toolseam.testing import ScriptedProvider
-from toolseam_plugins.inspector._deciding import _go_on
+from toolseam_plugins.inspector._deciding import go_on
 
 TWO: Any = [("write", {"text": "x"}), ("write", {"text": "y"})]
 
@@ -118,9 +118,24 @@ def test_long_arguments_come_in_parts(page: Page) -> None:
         part = page.get(f"/api/waiting/{run.id}/0?from={start}")
         whole, start = whole + part["text"], part["next"]
 
-    assert len(first["arguments_json"]) == 65_536
+    assert len(first["arguments_json"]) == first["arguments_next"] == 65_536
     assert first["arguments_size"] == part["size"] == len(whole)
     assert json.loads(whole) == {"text": text}
+
+
+def test_the_end_of_the_arguments_is_told_however_they_are_counted(page: Page) -> None:
+    """A browser counts an emoji twice: where the next part begins is for the server to say."""
+    text = "\U0001f600" * 66_000 + "x" * 48_000
+    run = asked(page.host, [("write", {"text": text}), ("write", {"text": "short"})])
+    long, short = page.get(f"/api/waiting/{run.id}")["pending"]
+    last = page.get(f"/api/waiting/{run.id}/0?from={long['arguments_next']}")
+    revised = page.post("/api/revise", {"run": run.id, "position": 0})["pending"]
+
+    assert long["arguments_json"] + last["text"] == json.dumps(
+        {"text": text}, ensure_ascii=False, separators=(",", ":")
+    )
+    assert (long["arguments_next"], last["next"], short["arguments_next"]) == (65_536, None, None)
+    assert revised["arguments_next"] == 65_536
 
 
 def test_a_run_goes_on_when_its_last_call_is_decided(page: Page, done: list[str]) -> None:
@@ -211,6 +226,46 @@ def test_whoever_may_not_make_the_call_may_not_approve_it(done: list[str]) -> No
     assert denied == {"left": 0, "goes_on": "elsewhere"}
 
 
+@pytest.mark.parametrize("actor", [BOB, Actor("robot", frozenset({"admin"}), service=True)])
+def test_whoever_may_not_make_the_call_sees_no_preview_of_his_own(actor: Actor) -> None:
+    """The call that waits is shown; other arguments do not reach the plugin in its owner's name."""
+    seen: list[Any] = []
+
+    def preview(arguments: Any) -> ToolResult:
+        seen.append(dict(arguments))
+        return ToolResult.text("would write")
+
+    admins = plugin(
+        lambda arguments: ToolResult.text("wrote"),
+        name="admins",
+        effect="idempotent_write",
+        requires_admin=True,
+        parameters={"type": "object", "properties": {"text": {"type": "string"}}},
+        preview=preview,
+    )
+    host = Host(tools=[admins], settings={"enable": ["admins"]})
+    with host, inspected(host, actor=actor) as page:
+        run = asked(host, [("admins", {"text": "x"})], ours=False)
+        said = {"run": run.id, "position": 0}
+        refused = page.post("/api/revise", {**said, "arguments_json": '{"text": "y"}'}, 403)
+        shown = page.post("/api/revise", said)
+
+    assert refused["error"]["code"] == "permission_denied"
+    assert shown["changed"] is False
+    assert {"text": "y"} not in seen
+
+
+def test_an_edit_that_does_not_fit_is_told_why(page: Page) -> None:
+    """In the words of the seam, which name the argument."""
+    run = asked(page.host)
+    said = {"run": run.id, "position": 0, "arguments_json": '{"text": 7}'}
+    refused = page.post("/api/revise", said, 422)["error"]
+
+    assert refused["code"] == "invalid_arguments"
+    assert refused["message"].startswith("The edited call would be refused (invalid_arguments): ")
+    assert "text" in refused["message"]
+
+
 def test_four_eyes_hold_here_too(done: list[str]) -> None:
     """The owner of a run does not approve on the page either."""
     settings = {"enable": ["write"], "approval": {"four_eyes": True}}
@@ -246,6 +301,13 @@ def test_a_provider_that_cannot_be_made_is_said_before_anybody_decides(done: lis
         ("revise", {"position": "0"}, 400),
         ("revise", {"position": 9}, 404),
         ("revise", {"position": 0, "arguments_json": "{"}, 400),
+        ("revise", {"position": 0, "arguments_json": '{"text": "a", "text": "b"}'}, 400),
+        ("revise", {"position": 0, "arguments_json": '{"text": NaN}'}, 400),
+        (
+            "decide",
+            {"position": 0, "verdict": "edit", "arguments_json": '{"a": {"b": 1, "b": 2}}'},
+            400,
+        ),
         ("revise", {"position": 0, "arguments_json": "{}"}, 422),
         ("revise", {"run": "nope", "position": 0}, 404),
     ],
@@ -285,9 +347,44 @@ def test_a_run_that_goes_on_here_ends_with_the_page(done: list[str]) -> None:
 
 
 def test_a_run_that_somebody_else_took_is_left_to_him() -> None:
-    """He was faster; the list of what waits says so."""
+    """He was faster; whoever reads the stream is told."""
+    told: list[Any] = []
     with Host() as host:
-        assert asyncio.run(_go_on(host, "nope", (ScriptedProvider(["done"]),))) is None
+        asyncio.run(go_on(host, "nope", (ScriptedProvider(["done"]),), told.append))
+
+    assert [(each["kind"], each["run"], each["code"]) for each in told] == [
+        ("undecided", "nope", "not_found")
+    ]
+
+
+def test_whoever_decided_in_vain_is_told() -> None:
+    """What the first call would do has changed before the last was decided: the run waits anew."""
+    kept: list[str] = []
+    tool = plugin(
+        lambda arguments: ToolResult.text("kept"),
+        name="write",
+        effect="idempotent_write",
+        parameters={"type": "object", "properties": {"text": {"type": "string"}}},
+        preview=lambda arguments: ToolResult.text(f"{len(kept)} kept"),
+    )
+    host = Host(tools=[tool], plugins=[Gives()], settings={"enable": ["write"]})
+    with host, inspected(host) as page, reading(page) as lines:
+        run = asked(host)
+        decide(page, run, 0)
+        kept.append("of somebody else")
+        now = page.post("/api/revise", {"run": run.id, "position": 1})["pending"]
+        decided = decide(page, run, 1, digest=now["digest"])
+        told = until(lines, "undecided")[-1]
+        waits = page.get("/api/waiting")["runs"][0]
+
+    assert decided == {"left": 0, "goes_on": "here"}
+    assert told == {
+        "kind": "undecided",
+        "run": run.id,
+        "code": "conflict",
+        "message": "What the call would do has changed; look at it again.",
+    }
+    assert waits["decided"] == 0
 
 
 class Sleeps:

@@ -4,40 +4,18 @@ import asyncio
 import json
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import pytest
 
 from support.audit import echo, waiting, writer
-from support.inspecting import Page, inspected
+from support.inspecting import inspected, reading, until
 from support.tools import ADA, plugin
 from toolseam import Host, ToolContext, ToolResult
 from toolseam.testing import ScriptedProvider
 from toolseam_plugins.inspector import _stream
 from toolseam_plugins.inspector._gate import Refused
 from toolseam_plugins.inspector._stream import Stream, line_of
-
-
-@contextmanager
-def reading(page: Page) -> Iterator[Iterator[Any]]:
-    """Read the stream; its first line has been read."""
-    with page.client.stream("GET", "/api/stream") as stream:
-        lines = map(json.loads, stream.iter_lines())
-        assert next(lines) == {"kind": "hello"}
-        yield lines
-
-
-def until(lines: Iterator[Any], kind: str, count: int = 1) -> list[Any]:
-    """Return the lines up to the last of so many of a kind."""
-    found: list[Any] = []
-    for line in lines:
-        found.append(line)
-        count -= line["kind"] == kind
-        if count == 0:
-            return found
-    raise AssertionError(found)
 
 
 def test_a_call_of_the_host_is_told_while_it_happens() -> None:
