@@ -3,10 +3,13 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from playwright.sync_api import Locator, expect
+import pytest
+from playwright.sync_api import Locator, Route, expect
 
 from support.browsing import Sight, elsewhere
-from support.page_scene import converse
+from support.page_scene import at_hand, converse
+from support.tools import ADA
+from toolseam import Zone
 
 
 def _asked(sight: Sight, *calls: tuple[str, dict[str, Any]]) -> tuple[str, Locator]:
@@ -101,3 +104,135 @@ def test_the_number_of_waiting_runs_stands_in_the_navigation(sight: Sight) -> No
     elsewhere(converse, sight.stage.served.host, ("changing", {"to": "x"}), "Done.")
 
     expect(badge).to_contain_text(str(waiting + 1))
+
+
+@pytest.mark.parametrize(("wide", "plain"), [(66_000, 54_000), (1_000, 100_000)])
+def test_every_character_of_long_arguments_is_shown_before_approval(
+    sight: Sight, wide: int, plain: int
+) -> None:
+    """Characters of two UTF-16 units neither hide the rest of the text nor drop any of it."""
+    value = "\U0001f642" * wide + "x" * plain + "the very end"
+    _, main = _asked(sight, ("changing", {"to": value}))
+    card = main.locator(".pending")
+    approve = card.get_by_role("button", name="Approve")
+
+    sight.page.wait_for_timeout(1_000)
+    expect(approve).to_be_disabled()
+    expect(card.get_by_role("button", name="Edit")).to_be_disabled()
+    card.get_by_role("button", name="Show more").click()
+
+    expect(approve).to_be_enabled()
+    shown = card.get_by_label("Arguments").text_content()
+    assert shown == f'{{\n  "to": "{value}"\n}}'
+
+
+def test_long_arguments_of_an_edit_are_those_of_the_person(sight: Sight) -> None:
+    """The rest of an edited text comes from the edit, and not from what the model had asked."""
+    _, main = _asked(sight, ("changing", {"to": "red"}))
+    card = main.locator(".pending")
+    value = "y" * 100_000 + "the very end"
+
+    card.get_by_role("button", name="Edit").click()
+    card.get_by_label("Edited arguments as JSON").fill(json.dumps({"to": value}))
+    card.get_by_role("button", name="Show what it would do").click()
+
+    expect(card.get_by_role("button", name="Approve the edited call")).to_be_enabled()
+    assert card.get_by_label("Arguments").text_content() == f'{{\n  "to": "{value}"\n}}'
+
+
+_SHOWN_BEFORE_ENABLED = """() => new Promise((done) => {
+  let shown = null;
+  const look = () => {
+    const approve = document.querySelector('[data-position="0"] .primary');
+    if (approve) shown ??= performance.now();
+    if (approve && !approve.disabled) done(performance.now() - shown);
+    else requestAnimationFrame(look);
+  };
+  look();
+})"""
+
+
+def test_no_call_can_be_approved_as_it_appears(sight: Sight) -> None:
+    """The button waits from when the call is on the page, however long the others took."""
+    host = sight.stage.served.host
+    calls = [("changing", {"to": "red"}), ("changing", {"to": "green"})]
+    run, _ = elsewhere(converse, host, calls, "Done.")
+    second: list[Route] = []
+
+    def slow(route: Route) -> None:
+        if json.loads(route.request.post_data or "{}")["position"] == 1:
+            second.append(route)
+        else:
+            route.continue_()
+
+    sight.page.route("**/api/revise", slow)
+    sight.go(f"waiting/{run.id}")
+    while not second:
+        sight.page.wait_for_timeout(50)
+    sight.page.wait_for_timeout(1_000)
+    second.pop().continue_()
+
+    assert sight.page.evaluate(_SHOWN_BEFORE_ENABLED) >= 600
+    sight.page.unroute("**/api/revise")
+
+
+def test_a_run_that_was_left_does_not_come_back(sight: Sight) -> None:
+    """What is shown is the run that was opened last, also if another one answers later."""
+    host = sight.stage.served.host
+    left, _ = elsewhere(converse, host, ("changing", {"to": "left"}), "Done.")
+    kept, _ = elsewhere(converse, host, ("changing", {"to": "kept"}), "Done.")
+    first: list[Route] = []
+
+    def slow(route: Route) -> None:
+        if json.loads(route.request.post_data or "{}")["run"] == left.id:
+            first.append(route)
+        else:
+            route.continue_()
+
+    sight.page.route("**/api/revise", slow)
+    sight.go(f"waiting/{left.id}")
+    while not first:
+        sight.page.wait_for_timeout(50)
+    main = sight.go(f"waiting/{kept.id}")
+    expect(main.locator(".pending .new")).to_have_text("kept")
+    first.pop().continue_()
+    sight.page.wait_for_timeout(500)
+
+    expect(main.locator(".pending .new")).to_have_text("kept")
+    sight.page.unroute("**/api/revise")
+
+
+def test_decisions_that_did_not_hold_are_told(sight: Sight) -> None:
+    """If a write would do something else by now, the person reads why, and is asked anew."""
+    served = sight.stage.served
+    rename = ("rename_page", {"page": 5, "title": "Groups and schools"})
+    model = at_hand([rename, ("changing", {"to": "green"})])
+    run = elsewhere(served.host.session(actor=ADA, zone=Zone.LOCAL).run, model, "Go.").id
+    main = sight.go(f"waiting/{run}")
+    main.locator('[data-position="0"]').get_by_role("button", name="Approve").click()
+    expect(main.locator('[data-position="0"]')).to_contain_text("decided")
+    said = json.dumps({"page": 5, "title": "Something else"})
+    seen = served.post("/api/preview", {"tool": "rename_page", "arguments_json": said})
+    served.call("rename_page", said, digest=seen["preview"]["digest"])
+
+    main.locator('[data-position="1"]').get_by_role("button", name="Approve").click()
+
+    expect(main.get_by_text("The run did not go on: ")).to_be_visible()
+    expect(main.get_by_role("button", name="Approve")).to_have_count(2)
+    assert _left(sight, run) == [run]
+
+
+def test_a_call_that_somebody_else_decided_is_not_offered_again(sight: Sight) -> None:
+    """The card says that it is decided, and why the second word did not count."""
+    served = sight.stage.served
+    run, main = _asked(sight, ("changing", {"to": "red"}), ("changing", {"to": "green"}))
+    card = main.locator('[data-position="0"]')
+    approve = card.get_by_role("button", name="Approve")
+    expect(approve).to_be_enabled()
+    served.post("/api/decide", {"run": run, "position": 0, "verdict": "deny"})
+
+    approve.click()
+
+    expect(card.get_by_role("alert")).to_contain_text("decided")
+    expect(card.locator(".badge")).to_have_text("decided")
+    expect(approve).to_have_count(0)

@@ -9,16 +9,27 @@ from typing import TYPE_CHECKING, Annotated, Any
 import attrs
 
 from support.tools import ADA, plugin
-from toolseam import Arg, Decision, ErrorCode, Host, ToolArtifact, ToolError, ToolResult, Zone
+from toolseam import (
+    Arg,
+    Decision,
+    ErrorCode,
+    Host,
+    ToolArtifact,
+    ToolError,
+    ToolResult,
+    Zone,
+    hookimpl,
+)
 from toolseam._artifacts import stored
 from toolseam._trust import trust_workspace
 from toolseam.cli._demo._files import DATABASE
 from toolseam.cli._demo._tools import RenamePage, TideTable
 from toolseam.cli._demo._workspace import make_workspace
+from toolseam.providers import Endpoint
 from toolseam.testing import ScriptedProvider
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Generator
     from pathlib import Path
 
     from toolseam import Run, ToolContext
@@ -180,15 +191,31 @@ def strangers() -> tuple[Any, ...]:
     return injected(), strange(), refusing(), changing(), filled(), counting()
 
 
+class Rehearsed:
+    """A host plugin that makes a provider again, so that runs go on where they are decided."""
+
+    @hookimpl
+    def toolseam_provider(self, endpoint: Endpoint) -> Any:
+        """Give one that has a last word left."""
+        return at_hand("Done.") if endpoint.kind == "script" else None
+
+
+def at_hand(*script: Any) -> ScriptedProvider:
+    """Return a provider as `host.provider` makes it: with its endpoint."""
+    model = ScriptedProvider(script, name="script:m", zone=Zone.LOCAL)
+    model.endpoint = Endpoint("script:m", "script", "m")  # type: ignore[attr-defined]
+    return model
+
+
 @contextmanager
-def museum(place: Path, *more: Any) -> Iterator[Host]:
+def museum(place: Path, *more: Any) -> Generator[Host]:
     """Open the demo's workspace with its builtins, its two tools and more."""
     folder = make_workspace(str(place / "museum"))
     config = place / "operator.toml"
     config.write_text(_OPERATOR, encoding="utf-8")
     trust_workspace(folder, config=config)
     tools = [RenamePage(folder / DATABASE), TideTable(), *more]
-    with Host.load(folder, operator_file=config, tools=tools) as host:
+    with Host.load(folder, operator_file=config, tools=tools, plugins=[Rehearsed()]) as host:
         yield host
 
 

@@ -49,15 +49,22 @@ export function runView(host, path) {
   let tab = path[2];
   let later = null;
   let drawn = 0;
+  // What came by the stream while the run was being asked for: newer than the answer, or in it.
+  let arrived = new Map();
+  let asking = 0;
 
   search.addEventListener("input", draw);
 
   async function load() {
+    asking += 1;
+    const mine = asking;
+    arrived = new Map();
     let after = 0;
     const found = [];
     try {
       for (;;) {
         const page = await get(`${address}?after=${after}&limit=2000`);
+        if (mine !== asking) return;
         if (after === 0) summary(page.run);
         found.push(...page.steps);
         if (page.next === null) break;
@@ -73,7 +80,9 @@ export function runView(host, path) {
   }
 
   function take(found) {
-    steps = found;
+    const all = new Map(found.map((each) => [each.id, each]));
+    for (const [step, row] of arrived) all.set(step, row);
+    steps = [...all.values()];
     seen = new Map(steps.map((each, at) => [each.id, at]));
     draw();
   }
@@ -85,9 +94,12 @@ export function runView(host, path) {
         el("h1", {}, el("span", { class: "hint" }, run.kind === "session" ? "Session" : "Run"), ` ${run.id.slice(0, 12)}`),
         badge(run.status),
         run.reason && run.reason !== run.status ? el("span", { class: "flag" }, spoken(run.reason)) : null,
-        ["waiting_for_approval", "held"].includes(run.status)
+        run.status === "waiting_for_approval"
           ? el("a", { class: "primary", href: `#/waiting/${encodeURIComponent(run.id)}` }, "Decide")
           : null),
+      run.status === "held"
+        ? el("p", { class: "notice" }, "A write was made, and nobody knows what came of it. Look at what it writes, then put it right there: the run asks the model nothing more.")
+        : null,
       facts([
         ["Owner", run.owner ?? "nobody"],
         ["Provider", run.provider],
@@ -232,6 +244,7 @@ export function runView(host, path) {
       if (event.kind === "stored" || event.kind === "lost") soon();
       if (run !== id) return;
       if (event.kind === "step") {
+        arrived.set(event.step.id, event.step);
         const at = seen.get(event.step.id);
         if (at === undefined) {
           seen.set(event.step.id, steps.length);
@@ -243,6 +256,10 @@ export function runView(host, path) {
           draw();
         });
       } else if (event.kind === "run") soon();
+      else if (event.kind === "undecided") {
+        fill(notice, `The run did not go on: ${event.message}`).hidden = false;
+        soon();
+      }
       else if (event.kind === "progress") {
         const share = event.total ? `${event.done} of ${event.total}` : `${event.done}`;
         fill(progress, `${event.tool}: ${share} ${event.text}`).hidden = false;

@@ -17,6 +17,9 @@ export function waitingView(host, path) {
   const detail = el("section", { class: "detail", "aria-label": "Calls that wait" });
   const node = el("div", { class: "split" }, side, detail);
   let deciding = 0;
+  let opening = 0;
+  // Why the decisions of a run did not hold, until somebody decides there anew.
+  const forgotten = new Map();
 
   async function look() {
     try {
@@ -49,6 +52,8 @@ export function waitingView(host, path) {
   }
 
   async function open() {
+    opening += 1;
+    const mine = opening;
     node.classList.toggle("opened", Boolean(path[0]));
     if (!path[0]) {
       fill(detail, el("div", { class: "page intro" }, el("h1", {}, "Approvals"),
@@ -58,20 +63,35 @@ export function waitingView(host, path) {
     const id = path[0];
     try {
       const run = await get(`api/waiting/${encodeURIComponent(id)}`);
-      if (id !== path[0]) return;
-      fill(detail, await page(run));
+      const made = await page(run);
+      // Another was opened meanwhile, or this one once more.
+      if (mine !== opening) return;
+      fill(detail, made.node);
+      // Only from here on can anybody see what he is asked.
+      for (const settle of made.settles) settle?.();
     } catch (refused) {
-      fill(detail, el("div", { class: "page" }, back("#/waiting", "Waiting"),
+      if (mine !== opening) return;
+      fill(detail, el("div", { class: "page" }, back("#/waiting", "Waiting"), undone(id),
         el("p", { class: "notice" }, refused.message)));
     }
+  }
+
+  function undone(id) {
+    const why = forgotten.get(id);
+    return why === undefined ? null : el("p", { class: "notice bad", role: "alert" }, `The run did not go on: ${why}`);
   }
 
   async function page(run) {
     const asked = run.pending.filter((each) => each.needs_approval);
     const left = asked.filter((each) => !each.decided).length;
     const room = el("div", { class: "pendings" });
-    for (const each of run.pending) room.append(await card(run, each));
-    return el(
+    const settles = [];
+    for (const each of run.pending) {
+      const made = await card(run, each);
+      room.append(made.frame);
+      settles.push(made.settle);
+    }
+    const shown = el(
       "div",
       { class: "page" },
       back("#/waiting", "Waiting"),
@@ -84,41 +104,55 @@ export function waitingView(host, path) {
         ["Then", run.goes_on === "here" ? "the run goes on here" : "the program that began it goes on"],
         ["Steps so far", el("a", { href: `#/runs/${encodeURIComponent(run.run)}` }, "look at the run")],
       ], { class: "facts tight" }),
+      undone(run.run),
       el("p", { class: "hint" }, "Nothing runs before every call of the turn is decided."),
       room,
     );
+    return { node: shown, settles };
   }
 
+  /** Return a call's frame, and what makes its button wait once the frame is on the page. */
   async function card(run, pending) {
     const frame = el("article", { class: "pending", "data-position": pending.position, "aria-label": `Call ${pending.position}: ${pending.tool}` });
     if (!pending.needs_approval || pending.decided) {
-      fill(frame, headOf(pending), pending.decided ? null : el("p", { class: "hint" }, "It needs no approval, and runs with the turn."),
-        argumentsOf(run, pending).node);
-      return frame;
+      over(run, pending, frame);
+      return { frame };
     }
     try {
       const { pending: now, changed } = await post("api/revise", { run: run.run, position: pending.position, arguments_json: null });
-      undecided(run, now, frame, { changed });
+      return { frame, settle: now.decided ? over(run, now, frame) : undecided(run, now, frame, { changed }) };
     } catch (refused) {
       fill(frame, headOf(pending), el("p", { class: "notice bad" }, refused.message), argumentsOf(run, pending).node);
       frame.append(denial(run, pending, frame));
+      return { frame };
     }
-    return frame;
   }
 
-  function undecided(run, pending, frame, { changed = false, edited = null } = {}) {
-    const shown = argumentsOf(run, pending, () => settle());
-    const problem = el("p", { class: "problem", role: "alert" });
+  /** A call on which nothing is left to say. */
+  function over(run, pending, frame, said = "") {
+    fill(
+      frame,
+      headOf(pending),
+      said ? el("p", { class: "notice", role: "alert" }, said) : null,
+      pending.decided ? null : el("p", { class: "hint" }, "It needs no approval, and runs with the turn."),
+      argumentsOf(run, pending).node,
+    );
+  }
+
+  /** Show a call to be decided; return what makes its button wait anew. */
+  function undecided(run, pending, frame, { changed = false, edited = null, said = "", original = pending } = {}) {
+    const shown = argumentsOf(run, pending, () => settle(), edited);
+    const problem = el("p", { class: "problem", role: "alert" }, said);
     const approve = button(edited === null ? "Approve" : "Approve the edited call",
       () => decide({ verdict: edited === null ? "approve" : "edit", arguments_json: edited }),
       { class: "primary", disabled: true });
-    const edit = button("Edit", () => editing(run, pending, frame, edited ?? pending.arguments_json), {
-      disabled: pending.arguments_size > pending.arguments_json.length,
+    const edit = button("Edit", () => editing(run, pending, frame, edited ?? pending.arguments_json, original), {
+      disabled: edited === null && pending.arguments_next !== null,
     });
     let timer = null;
 
     function settle() {
-      // What has just moved under the pointer is not approved by a click meant for what was there.
+      // What has just come under the pointer is not approved by a click meant for what was there.
       approve.disabled = true;
       clearTimeout(timer);
       timer = setTimeout(() => {
@@ -128,15 +162,17 @@ export function waitingView(host, path) {
 
     async function decide(word) {
       deciding += 1;
+      clearTimeout(timer);
       approve.disabled = true;
+      forgotten.delete(run.run);
       try {
         const body = { run: run.run, position: pending.position, digest: pending.digest, reason: "", ...word };
         const { left } = await post("api/decide", body);
         say(left ? `Decided. ${left} left.` : "All decided.");
-        await done(left);
+        await done(run.run, left);
       } catch (refused) {
         problem.textContent = refused.message;
-        if (refused.status === 409) again(run, pending, frame);
+        if (refused.status === 409) await again(run, pending, frame, refused.message);
         else settle();
       } finally {
         deciding -= 1;
@@ -158,16 +194,18 @@ export function waitingView(host, path) {
       el("div", { class: "verdicts" }, approve, edit, denial(run, pending, frame, decide)),
     );
     settle();
+    return settle;
   }
 
   /** Refusing, with a reason for the model. */
   function denial(run, pending, frame, decide) {
     const reason = el("input", { type: "text", placeholder: "Reason, told to the model", "aria-label": `Reason to deny call ${pending.position}`, maxlength: "500" });
     const deny = decide ?? (async (word) => {
+      forgotten.delete(run.run);
       try {
         const body = { run: run.run, position: pending.position, digest: pending.digest, arguments_json: null, ...word };
         const { left } = await post("api/decide", body);
-        await done(left);
+        await done(run.run, left);
       } catch (refused) {
         frame.append(el("p", { class: "problem", role: "alert" }, refused.message));
       }
@@ -180,22 +218,24 @@ export function waitingView(host, path) {
     );
   }
 
-  async function again(run, pending, frame) {
+  /** Look at a call once more; `said` is why what was said of it did not count. */
+  async function again(run, pending, frame, said = "") {
     try {
-      const { pending: now } = await post("api/revise", { run: run.run, position: pending.position, arguments_json: null });
-      undecided(run, now, frame, { changed: true });
+      const { pending: now, changed } = await post("api/revise", { run: run.run, position: pending.position, arguments_json: null });
+      if (now.decided) over(run, now, frame, said);
+      else undecided(run, now, frame, { changed: changed || now.digest !== pending.digest, said });
     } catch (refused) {
-      fill(frame, headOf(pending), el("p", { class: "notice bad" }, refused.message));
+      fill(frame, headOf(pending), el("p", { class: "notice bad", role: "alert" }, `${said} ${refused.message}`.trim()));
     }
   }
 
-  function editing(run, pending, frame, text) {
+  function editing(run, pending, frame, text, original) {
     const area = el("textarea", { class: "mono raw", rows: "8", spellcheck: "false", "aria-label": "Edited arguments as JSON", value: indented(text) });
     const problem = el("p", { class: "problem", role: "alert" });
     const show = async () => {
       try {
         const { pending: now } = await post("api/revise", { run: run.run, position: pending.position, arguments_json: area.value });
-        undecided(run, now, frame, { edited: area.value });
+        undecided(run, now, frame, { edited: area.value, original });
       } catch (refused) {
         problem.textContent = refused.message;
         area.setAttribute("aria-invalid", "true");
@@ -208,20 +248,23 @@ export function waitingView(host, path) {
       area,
       problem,
       el("div", { class: "verdicts" }, button("Show what it would do", show, { class: "primary" }),
-        button("Leave as it was", () => again(run, pending, frame))),
+        button("Leave as it was", () => again(run, original, frame))),
     );
     area.focus();
   }
 
-  async function done(left) {
+  async function done(id, left) {
     await look();
-    if (left > 0) await open();
-    else {
-      fill(detail, el("div", { class: "page" }, back("#/waiting", "Waiting"),
-        el("p", { class: "notice ok", tabindex: "-1" }, "All calls of the turn are decided. ",
-          el("a", { href: `#/runs/${encodeURIComponent(path[0])}` }, "Watch the run"))));
-      detail.querySelector(".notice").focus();
+    if (id !== path[0]) return;
+    if (left > 0 || forgotten.has(id)) {
+      await open();
+      return;
     }
+    opening += 1;
+    fill(detail, el("div", { class: "page" }, back("#/waiting", "Waiting"),
+      el("p", { class: "notice ok", tabindex: "-1" }, "All calls of the turn are decided. ",
+        el("a", { href: `#/runs/${encodeURIComponent(id)}` }, "Watch the run"))));
+    detail.querySelector(".notice").focus();
   }
 
   look();
@@ -236,6 +279,12 @@ export function waitingView(host, path) {
       return true;
     },
     told(event) {
+      if (event.kind === "undecided") {
+        forgotten.set(event.run, event.message);
+        look();
+        if (event.run === path[0]) open();
+        return;
+      }
       // The open calls stay as they are: what a person reads does not move under him.
       if ((event.kind === "run" || event.kind === "stored") && !deciding) {
         later ??= setTimeout(() => {
@@ -269,27 +318,38 @@ function indented(text) {
   }
 }
 
-/** The arguments, and the rest of long ones on request: only what was shown whole is approved. */
-function argumentsOf(run, pending, grown) {
-  let text = pending.arguments_json;
-  let next = text.length < pending.arguments_size ? text.length : null;
+/**
+ * The arguments, and the rest of long ones on request: only what was shown whole is approved.
+ * Those that a person `edited` are all here; the server has parts of the others alone.
+ */
+function argumentsOf(run, pending, grown, edited = null) {
+  const here = edited !== null && pending.arguments_next !== null;
+  let text = here ? edited : pending.arguments_json;
+  // The server counts characters, and a text of this language halves of some: only it can tell.
+  let next = here ? null : pending.arguments_next;
   const shown = block(next === null ? indented(text) : text, { class: "content", "aria-label": "Arguments" });
   const more = el("p", { class: "more" });
-  const draw = () =>
+  const draw = (problem) =>
     fill(
       more,
       next === null
         ? null
         : [
-            el("span", { class: "notice" }, `${text.length.toLocaleString("en")} of ${pending.arguments_size.toLocaleString("en")} characters. It can be approved when all have been shown.`),
+            el("span", { class: "notice" }, `${next.toLocaleString("en")} of ${pending.arguments_size.toLocaleString("en")} characters. It can be approved when all have been shown.`),
             button("Show more", read, { class: "small" }),
+            problem ? el("span", { class: "problem", role: "alert" }, problem) : null,
           ],
     );
-  async function read() {
-    const address = `api/waiting/${encodeURIComponent(run.run)}/${pending.position}?from=${next}`;
-    const part = await get(address);
-    text += part.text;
-    next = part.next;
+  async function read(event) {
+    event.currentTarget.disabled = true;
+    try {
+      const part = await get(`api/waiting/${encodeURIComponent(run.run)}/${pending.position}?from=${next}`);
+      text += part.text;
+      next = part.next;
+    } catch (refused) {
+      draw(refused.message);
+      return;
+    }
     fill(shown, next === null ? indented(text) : text);
     draw();
     grown?.();
