@@ -32,8 +32,9 @@ def to_langchain(session: Session, *, approver: Actor | None = None) -> list[Bas
     """Return the session's tools as LangChain tools.
 
     A call that needs approval interrupts the LangGraph that runs it: the interrupt's value is
-    `{"tool", "arguments", "preview", "failed", "cut", "digest"}`, and `Command(resume={"approve":
-    digest})` approves exactly that; any other answer denies.
+    `{"tool", "arguments", "preview", "failed", "cut", "digest"}`, and
+    `Command(resume={interrupt.id: {"approve": digest}})` approves exactly that; any other answer
+    denies. Writes of one turn wait together, and are answered together.
 
     Args:
         session: whose tools, one for each conversation of the agent.
