@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 _CLOSE_S = 10.0
+_ENDING_S = 5.0
 
 
 class Loop:
@@ -46,6 +47,10 @@ class Loop:
             for task in others:
                 task.cancel()
             await asyncio.gather(*others, return_exceptions=True)
+            # What was stopped may have begun an end of its own: of a child that it started.
+            left = asyncio.all_tasks() - {asyncio.current_task()}
+            if left:
+                await asyncio.wait(left, timeout=_ENDING_S)
             await self._loop.shutdown_asyncgens()
             await self._loop.shutdown_default_executor()
 

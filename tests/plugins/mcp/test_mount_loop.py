@@ -1,8 +1,14 @@
 import asyncio
+import time
 from concurrent.futures import CancelledError
+from pathlib import Path
 
 import pytest
 
+from support.mcp_stub import stub
+from toolseam._settings_keys import OperatorSettings
+from toolseam._settings_structure import structure
+from toolseam_plugins.mcp._mount import Mount
 from toolseam_plugins.mcp._mount_loop import Loop
 
 
@@ -36,3 +42,20 @@ def test_closing_stops_what_is_at_work() -> None:
     for future in (waiting, late):
         with pytest.raises(CancelledError):
             future.result(10)
+
+
+def test_closing_ends_a_child_that_is_still_connected_to(tmp_path: Path) -> None:
+    """A server that has not answered yet is ended, and waited for, like one that has."""
+    hangs = 'def initialize(number, params):\n    open(LOG + ".pid", "w").write(str(os.getpid()))\n'
+    server = stub(tmp_path / "depot", f"{hangs}    time.sleep(60)\n")
+    said = structure({"mounts": {"depot": server.said}}, OperatorSettings, None).mounts["depot"]
+    mount, loop = Mount("depot", said), Loop()
+    told = Path(f"{server.folder}/received.jsonl.pid")
+
+    loop.begin(mount.open())
+    until = time.monotonic() + 10
+    while not (told.exists() and told.read_text()) and time.monotonic() < until:
+        time.sleep(0.02)
+    loop.close(mount.close())
+
+    assert not Path(f"/proc/{told.read_text()}/cmdline").exists()
