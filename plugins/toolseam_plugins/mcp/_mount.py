@@ -30,7 +30,7 @@ class Mount:
     """A server of the operator's; lives in the event loop of the mounts.
 
     `listing` is the last good catalogue, None before there was one; `fault` says why the last
-    try to connect or to list failed. `fresh_s` is how many seconds a list by URL is relied on: a
+    try to connect or to list failed, and no call is sent before a try succeeds. `fresh_s` is how many seconds a list by URL is relied on: a
     server there says that it has changed only beside an answer.
     """
 
@@ -142,7 +142,6 @@ class Mount:
         elif talk.changed or (
             self.settings.url is not None and monotonic() > self._listed_at + self.fresh_s
         ):
-            talk.changed = False
             await self._list(talk)
         return talk
 
@@ -193,17 +192,14 @@ class Mount:
         await talk.tell("notifications/initialized")
 
     async def _list(self, talk: Talk) -> None:
-        """Take the catalogue; where a page fails, the last good one stays, and it is said."""
+        """Take the catalogue; until it was read whole, whatever stops that, it counts as changed."""
         self._listed_at = monotonic()
+        talk.changed = False
         try:
             self.listing = await listed(talk)
-        except Lost as lost:
-            if self.listing is None or talk.lost is not None:
-                raise
-            text = f"{lost.text}; the last list that was whole is kept"
-            self.fault = Lost(lost.reason, text)
-            self._log.warning("%s", text)
-            return
+        except BaseException:
+            talk.changed = True
+            raise
         self.fault = None
 
 

@@ -349,21 +349,28 @@ def test_a_server_that_ended_is_started_and_looked_at_again(tmp_path: Path) -> N
     assert sum(each.get("method") == "initialize" for each in server.received) == 2
 
 
-def test_a_list_that_fails_later_keeps_the_last_good_one(tmp_path: Path) -> None:
-    """The tools go on, and the fault is told."""
+def test_a_list_that_fails_later_stops_the_calls_until_it_can_be_read(tmp_path: Path) -> None:
+    """The tools stay in the catalogue and the fault is told; a list that is as before ends it."""
     code = CHANGING.replace(
         '    reply(number, {"tools": [{**TOOLS[0], "description": "Other."}] if listings == 2',
-        '    fault(number, -32603, "no") if listings > 1 else reply(number, {"tools": TOOLS',
+        '    fault(number, -32603, "no") if listings == 2 else reply(number, {"tools": TOOLS',
     ).replace(" else TOOLS})\n", "})\n", 1)
     server = stub(tmp_path / "depot", code)
 
     with mounted({"depot": {**server.said, "tools": declared(tool())}}) as host:
         host.call("depot__find", {"text": "change"}, actor=ADA)
-        after = host.call("depot__find", {"text": "a"}, actor=ADA)
-        told = lines(host, "fault")
+        refused = host.call("depot__find", {"text": "a"}, actor=ADA)
+        told, kept = lines(host, "fault"), names(host)
+        after = host.call("depot__find", {"text": "b"}, actor=ADA)
+        healed = lines(host, "fault")
 
+    assert refused.failure is not None
+    assert (refused.failure.code, refused.failure.metadata["reason"]) == ("unavailable", "protocol")
+    assert kept == ["depot__find"]
+    assert any("the list of tools was refused" in line for line in told)
     assert after.content == "found"
-    assert any("last list that was whole is kept" in line for line in told)
+    assert healed == []
+    assert [call["arguments"]["text"] for call in server.calls()] == ["change", "b"]
 
 
 def test_the_arguments_of_a_mount_go_to_its_zone(tmp_path: Path) -> None:
