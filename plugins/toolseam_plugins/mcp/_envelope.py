@@ -9,19 +9,24 @@ from __future__ import annotations
 
 import re
 from json import JSONDecoder, decoder
-from typing import Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import attrs
 import orjson
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 PARSE_ERROR = -32700
 INVALID_REQUEST = -32600
 
 _DEEPEST = 64
 _LONGEST_ID = 256
+_BROKEN = 8
 _CALL = "tools/call"
 _BLANK = re.compile(r"[ \t\n\r]*")
-_BRACKET = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|[\[\]{}]', re.DOTALL)
+_TOKEN = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+("?)|[\[\]{}]', re.DOTALL)
+_BRACKET = re.compile(r"[\[\]{}]")
 _END = re.compile(r"[,\]}]")
 
 
@@ -106,7 +111,8 @@ def _fault(body: dict[str, Any], id_: int | str | None) -> str | None:
     return None
 
 
-_scan = cast("Any", JSONDecoder()).scan_once
+# Not `int`: that refuses 4,300 digits, which a parser of JSON takes.
+_scan = cast("Any", JSONDecoder(parse_int=float)).scan_once
 _scan_text = cast("Any", decoder).scanstring
 
 
@@ -127,6 +133,7 @@ def _members(text: str, start: int) -> _Members | None:
         return None
     found: dict[str, slice] = {}
     doubled = False
+    broken = 0
     at = _after_blank(text, at + 1)
     while text.startswith('"', at):
         try:
@@ -137,11 +144,14 @@ def _members(text: str, start: int) -> _Members | None:
         if not text.startswith(":", at):
             break
         begin = _after_blank(text, at + 1)
-        at = _end_of_value(text, begin)
+        end = _end_of_valid(text, begin)
+        broken += end is None
+        at = _end_of_broken(text, begin) if end is None else end
         doubled = doubled or key in found
         found[key] = slice(begin, at)
         at = _after_blank(text, at)
-        if not text.startswith(",", at):
+        # Python counts the lines before each fault, and no parser takes more than one of them.
+        if broken == _BROKEN or not text.startswith(",", at):
             break
         at = _after_blank(text, at + 1)
     return _Members(found, doubled)
@@ -151,14 +161,17 @@ def _after_blank(text: str, at: int) -> int:
     return cast("re.Match[str]", _BLANK.match(text, at)).end()
 
 
-def _end_of_value(text: str, at: int) -> int:
-    """Return where a value ends, whether or not it is one that a parser takes."""
+def _end_of_valid(text: str, at: int) -> int | None:
     try:
         return cast("int", _scan(text, at)[1])
     except (StopIteration, ValueError, RecursionError):
-        pass
+        return None
+
+
+def _end_of_broken(text: str, at: int) -> int:
+    """Return where a value ends that is none; what is never closed goes to the end."""
     depth = 0
-    for token in _BRACKET.finditer(text, at):
+    for token in _tokens(text, at):
         sign = token.group()
         depth += (sign in _OPENING) - (sign in _CLOSING)
         if depth <= 0 and sign in _CLOSING:
@@ -166,8 +179,18 @@ def _end_of_value(text: str, at: int) -> int:
             return token.end() if depth == 0 else token.start()
         if depth == 0:
             break
-    found = _END.search(text, at)
+    found = _END.search(text, at) if depth == 0 else None
     return len(text) if found is None else found.start()
+
+
+def _tokens(text: str, at: int = 0) -> Iterator[re.Match[str]]:
+    """Give the texts and brackets of JSON; a quote that nothing closes is as good as absent."""
+    for token in _TOKEN.finditer(text, at):
+        if token[1] == "":
+            # All quotes after it are escaped, so that each would be looked for to the end.
+            yield from _BRACKET.finditer(text, token.start() + 1)
+            return
+        yield token
 
 
 def _value(text: str, span: slice | None) -> object:
@@ -188,7 +211,7 @@ def _id(found: object) -> int | str | None:
 
 def _depth(text: str) -> int:
     deepest = depth = 0
-    for token in _BRACKET.finditer(text):
+    for token in _tokens(text):
         sign = token.group()
         depth += (sign in _OPENING) - (sign in _CLOSING)
         deepest = max(deepest, depth)
