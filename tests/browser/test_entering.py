@@ -70,3 +70,36 @@ def test_the_first_byte_comes_within_fifty_milliseconds(browser: Browser, stage:
 
         print(f"first byte after {min(took):.1f} ms")  # noqa: T201 - the issue asks for it
         assert min(took) < 50
+
+
+def test_a_new_link_is_taken_by_a_tab_that_is_open(browser: Browser, stage: Stage) -> None:
+    """Pasted where the page is already, it is used and leaves the address."""
+    with seen(browser, stage) as sight:
+        link = stage.served.app.new_link()
+
+        with sight.page.expect_response("**/api/enter") as entered:
+            sight.page.evaluate("link => { location.href = link; }", link)
+
+        assert entered.value.status == 200
+        expect(sight.page.get_by_role("navigation").get_by_role("link")).to_have_count(5)
+        assert sight.page.url == f"{stage.served.origin}/#/tools"
+
+
+def test_a_new_link_opens_a_tab_that_is_locked(browser: Browser, stage: Stage) -> None:
+    """Who was told to get a new link pastes it into the same tab."""
+    context = browser.new_context()
+    page = context.new_page()
+    page.goto(stage.served.origin)
+    expect(page.get_by_role("heading", name="This page is locked")).to_be_visible()
+
+    page.evaluate("link => { location.href = link; }", stage.served.app.new_link())
+
+    expect(page.get_by_role("navigation").get_by_role("link")).to_have_count(5)
+    context.close()
+
+
+def test_the_key_is_kept_for_this_path(sight: Sight) -> None:
+    """Two inspectors of one origin, below two paths, do not take each other's key."""
+    kept = sight.page.evaluate("Object.keys(localStorage)")
+
+    assert kept == ["toolseam-key:/"]

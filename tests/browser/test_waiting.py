@@ -4,9 +4,9 @@ import json
 from typing import Any
 
 import pytest
-from playwright.sync_api import Locator, Route, expect
+from playwright.sync_api import Locator, expect
 
-from support.browsing import Sight, elsewhere
+from support.browsing import Sight, elsewhere, held
 from support.page_scene import at_hand, converse
 from support.tools import ADA
 from toolseam import Zone
@@ -157,23 +157,14 @@ def test_no_call_can_be_approved_as_it_appears(sight: Sight) -> None:
     host = sight.stage.served.host
     calls = [("changing", {"to": "red"}), ("changing", {"to": "green"})]
     run, _ = elsewhere(converse, host, calls, "Done.")
-    second: list[Route] = []
 
-    def slow(route: Route) -> None:
-        if json.loads(route.request.post_data or "{}")["position"] == 1:
-            second.append(route)
-        else:
-            route.continue_()
+    with held(sight.page, "**/api/revise", position=1) as second:
+        sight.go(f"waiting/{run.id}")
+        second()
+        sight.page.wait_for_timeout(1_000)
+        second().continue_()
 
-    sight.page.route("**/api/revise", slow)
-    sight.go(f"waiting/{run.id}")
-    while not second:
-        sight.page.wait_for_timeout(50)
-    sight.page.wait_for_timeout(1_000)
-    second.pop().continue_()
-
-    assert sight.page.evaluate(_SHOWN_BEFORE_ENABLED) >= 600
-    sight.page.unroute("**/api/revise")
+        assert sight.page.evaluate(_SHOWN_BEFORE_ENABLED) >= 600
 
 
 def test_a_run_that_was_left_does_not_come_back(sight: Sight) -> None:
@@ -181,25 +172,16 @@ def test_a_run_that_was_left_does_not_come_back(sight: Sight) -> None:
     host = sight.stage.served.host
     left, _ = elsewhere(converse, host, ("changing", {"to": "left"}), "Done.")
     kept, _ = elsewhere(converse, host, ("changing", {"to": "kept"}), "Done.")
-    first: list[Route] = []
 
-    def slow(route: Route) -> None:
-        if json.loads(route.request.post_data or "{}")["run"] == left.id:
-            first.append(route)
-        else:
-            route.continue_()
+    with held(sight.page, "**/api/revise", run=left.id) as first:
+        sight.go(f"waiting/{left.id}")
+        first()
+        main = sight.go(f"waiting/{kept.id}")
+        expect(main.locator(".pending .new")).to_have_text("kept")
+        first().continue_()
+        sight.page.wait_for_timeout(500)
 
-    sight.page.route("**/api/revise", slow)
-    sight.go(f"waiting/{left.id}")
-    while not first:
-        sight.page.wait_for_timeout(50)
-    main = sight.go(f"waiting/{kept.id}")
-    expect(main.locator(".pending .new")).to_have_text("kept")
-    first.pop().continue_()
-    sight.page.wait_for_timeout(500)
-
-    expect(main.locator(".pending .new")).to_have_text("kept")
-    sight.page.unroute("**/api/revise")
+        expect(main.locator(".pending .new")).to_have_text("kept")
 
 
 def test_decisions_that_did_not_hold_are_told(sight: Sight) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 from concurrent.futures import ThreadPoolExecutor
@@ -14,9 +15,17 @@ from playwright.sync_api import expect
 from support.inspecting import Page as Served
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Generator
 
-    from playwright.sync_api import Browser, ConsoleMessage, Locator, Page, Playwright, Request
+    from playwright.sync_api import (
+        Browser,
+        ConsoleMessage,
+        Locator,
+        Page,
+        Playwright,
+        Request,
+        Route,
+    )
 
     from toolseam import Run
 
@@ -110,9 +119,39 @@ class Sight:
 
 
 @contextmanager
-def seen(browser: Browser, stage: Stage, **more: Any) -> Iterator[Sight]:
-    """Come in by a new link; what the page does that it should not is kept as its faults."""
+def held(page: Page, pattern: str, **members: Any) -> Generator[Callable[[], Route]]:
+    """Hold back the first request to a pattern whose body has these members; what waits for it."""
+    found: list[Route] = []
+
+    def stop(route: Route) -> None:
+        said = json.loads(route.request.post_data or "{}")
+        if not found and members.items() <= said.items():
+            found.append(route)
+        else:
+            route.continue_()
+
+    def wait() -> Route:
+        for _ in range(200):
+            if found:
+                return found[0]
+            page.wait_for_timeout(50)
+        raise AssertionError(f"nothing asked for {pattern}")
+
+    page.route(pattern, stop)
+    try:
+        yield wait
+    finally:
+        page.unroute(pattern)
+
+
+@contextmanager
+def seen(browser: Browser, stage: Stage, script: str = "", **more: Any) -> Generator[Sight]:
+    """Come in by a new link; what the page does that it should not is kept as its faults.
+
+    A script is run before those of the page.
+    """
     context = browser.new_context(**more)
+    context.add_init_script(script)
     context.set_default_timeout(10 * _SECOND)
     page = context.new_page()
     sight = Sight(page, stage)

@@ -156,6 +156,15 @@ def changing() -> Any:
     )  # fmt: skip
 
 
+def breaking() -> Any:
+    """Return a write that answers with what is no result."""
+
+    def execute(arguments: dict[str, Any]) -> Any:
+        return "done"
+
+    return plugin(execute, name="breaking", effect="idempotent_write", group="hostile")
+
+
 def filled() -> Any:
     """Return a tool that gives back what its form gave it."""
 
@@ -188,7 +197,7 @@ def counting() -> Any:
 
 def strangers() -> tuple[Any, ...]:
     """Return the tools of this file."""
-    return injected(), strange(), refusing(), changing(), filled(), counting()
+    return injected(), strange(), refusing(), changing(), breaking(), filled(), counting()
 
 
 class Rehearsed:

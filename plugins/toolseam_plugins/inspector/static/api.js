@@ -1,6 +1,7 @@
 // The inspector's own server, and nothing else: every address is relative to the page.
 
-const KEY = "toolseam-key";
+/** Where this page keeps its key: others of this origin, below other paths, have their own. */
+const KEY = `toolseam-key:${new URL("./", location.href).pathname}`;
 
 export class Refused extends Error {
   constructor(status, code, message) {
@@ -20,13 +21,20 @@ export class Exact {
   }
 }
 
+/** This browser does not tell what a number looked like, and would round it without a word. */
+export class Inexact extends SyntaxError {
+  constructor() {
+    super("This browser would round its numbers.");
+  }
+}
+
 /** Parse JSON text with every number as it stands there; where that is impossible, throw. */
 export function parse(text) {
-  return JSON.parse(text, (_, value, context) =>
-    typeof value === "number" && context?.source !== undefined && String(value) !== context.source
-      ? new Exact(context.source)
-      : value,
-  );
+  return JSON.parse(text, (_, value, context) => {
+    if (typeof value !== "number") return value;
+    if (context?.source === undefined) throw new Inexact();
+    return String(value) === context.source ? value : new Exact(context.source);
+  });
 }
 
 /** Change the link's token, which works once, for this page's cookie and key. */

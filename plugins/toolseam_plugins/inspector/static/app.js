@@ -42,7 +42,7 @@ async function begin() {
     return;
   }
   navigation();
-  addEventListener("hashchange", route);
+  addEventListener("hashchange", () => (location.hash === "" || location.hash.startsWith("#/")) && route());
   if (!location.hash.startsWith("#/")) history.replaceState(null, "", "#/tools");
   route();
   countWaiting();
@@ -128,6 +128,10 @@ function countWaiting() {
 }
 
 addEventListener("locked", () => locked());
+addEventListener("hashchange", () => {
+  // A new link, into a page that is open or locked: it begins anew.
+  if (location.hash.length > 1 && !location.hash.startsWith("#/")) location.reload();
+});
 addEventListener("keydown", (event) => {
   const typing = event.target.closest?.("input, textarea, select");
   if (event.key === "/" && !typing) {

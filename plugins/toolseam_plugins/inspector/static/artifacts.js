@@ -1,7 +1,7 @@
 // Artifacts: what people look at and no provider ever sees. A renderer for each shape; one that this
 // version does not know is shown as the JSON it is.
 
-import { Exact, parse, save } from "./api.js";
+import { Exact, Inexact, parse, save } from "./api.js";
 import { block, button, code, el, fill, rove } from "./dom.js";
 import { json, outline } from "./tree.js";
 import { count } from "./words.js";
@@ -21,8 +21,11 @@ function artifact(step, { n, type, label, data_json: text }) {
   let shown;
   try {
     shown = renderer(parse(text), label, type);
-  } catch {
-    shown = strange(text, label, type);
+  } catch (wrong) {
+    shown =
+      wrong instanceof Inexact
+        ? [el("p", { class: "none" }, `${wrong.message} This is its JSON.`), block(text)]
+        : strange(text, label, type);
   }
   const path = `api/steps/${encodeURIComponent(step)}/artifacts/${n}`;
   return el(
@@ -86,6 +89,15 @@ export function pretty(value, indent = "") {
     return `{\n${said.join(",\n")}\n${indent}}`;
   }
   return JSON.stringify(value);
+}
+
+/** Return JSON text indented, or as it came where it cannot be read without loss. */
+export function indented(text) {
+  try {
+    return pretty(parse(text));
+  } catch {
+    return text;
+  }
 }
 
 function source({ language, first_line: first, lines, marked }) {

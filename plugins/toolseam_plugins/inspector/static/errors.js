@@ -10,6 +10,9 @@ const SPANS = [
   [168, "the last week"],
 ];
 
+/** A write that is under way, or of which nobody knows how it ended, has not failed. */
+const OPEN = new Set(["intended", "interrupted"]);
+
 export function errorsView() {
   const pick = el("select", { "aria-label": "Time" }, SPANS.map(([hours, word]) => el("option", { value: hours, selected: hours === 1 }, word)));
   const said = el("p", { class: "list-said", role: "status" });
@@ -33,13 +36,15 @@ export function errorsView() {
     }));
     for (const each of tools) {
       each.calls = total(each.strips.map((strip) => strip.total));
-      each.failures = total(each.strips.filter((strip) => strip.code !== "ok").map((strip) => strip.total));
+      each.failures = total(each.strips.filter(({ code }) => code !== "ok" && !OPEN.has(code)).map((strip) => strip.total));
       each.strips.sort((one, other) => (one.code === "ok") - (other.code === "ok") || other.total - one.total);
     }
     tools.sort((one, other) => other.failures - one.failures || other.calls - one.calls);
     const calls = total(tools.map((each) => each.calls));
     const failures = total(tools.map((each) => each.failures));
-    said.textContent = `${count(calls, "call")}, ${failures} failed`;
+    // Where there are more, the store gives the newest.
+    const least = codes.cut ? `the newest ${count(calls, "call")} alone, since ${moment(codes.counted_from)}` : count(calls, "call");
+    said.textContent = `${least}, ${failures} failed`;
     if (!tools.length) {
       fill(room, el("p", { class: "none" }, "No calls in this time."));
       return;

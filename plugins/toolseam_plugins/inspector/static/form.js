@@ -1,8 +1,8 @@
 // A form made of a tool's JSON Schema. What it gives is JSON text, so that digits stay as typed;
 // what it has no field for is written as JSON.
 
-import { Exact, parse } from "./api.js";
-import { pretty } from "./artifacts.js";
+import { Exact, Inexact, parse } from "./api.js";
+import { indented, pretty } from "./artifacts.js";
 import { button, code, el, fill, unique } from "./dom.js";
 
 const NUMBER = /^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$/;
@@ -82,9 +82,9 @@ function field(name, given, root, required, level) {
   const schema = plain(given, root);
   const choices = schema.enum?.filter((each) => each !== null);
   const control = choices
-    ? choice(choices.map((each) => [JSON.stringify(each), typeof each === "string" ? each : JSON.stringify(each)]), required)
+    ? choice(choices.map((each) => [pretty(each), typeof each === "string" ? each : pretty(each)]), required)
     : "const" in schema
-      ? choice([[JSON.stringify(schema.const), String(schema.const)]], required)
+      ? choice([[pretty(schema.const), String(schema.const)]], required)
       : schema.anyOf || schema.oneOf || schema.allOf
         ? raw()
         : controlOf(schema, root, required, level);
@@ -151,7 +151,7 @@ function hintsOf(schema, choices) {
 }
 
 function shortly(value) {
-  const text = typeof value === "string" ? value : JSON.stringify(value);
+  const text = typeof value === "string" ? value : pretty(value);
   return text.length > 60 ? `${text.slice(0, 59)}…` : text;
 }
 
@@ -182,7 +182,7 @@ function choice(options, required) {
     input,
     read: () => input.value || undefined,
     write: (value) => {
-      const wanted = value === undefined ? "" : JSON.stringify(value);
+      const wanted = value === undefined ? "" : pretty(value);
       if (![...input.options].some((each) => each.value === wanted)) {
         throw new Wrong("The form cannot show this value.", input);
       }
@@ -309,9 +309,12 @@ function nested(schema, root, required, level) {
   };
 }
 
-/** The form beside the raw text of the same arguments; `read` gives the text of what is shown. */
+/**
+ * The form beside the raw text of the same arguments; `read` gives the text of what is shown.
+ * Of a schema that could not be read, null, there is the text alone.
+ */
 export function editor(schema, start) {
-  const made = form(schema);
+  const made = form(schema ?? {});
   const area = el("textarea", {
     class: "mono raw",
     rows: "10",
@@ -334,7 +337,7 @@ export function editor(schema, start) {
 
   function toText() {
     try {
-      area.value = pretty(parse(made.read()));
+      area.value = indented(made.read());
     } catch (wrong) {
       if (!(wrong instanceof Wrong)) throw wrong;
     }
@@ -346,11 +349,12 @@ export function editor(schema, start) {
       made.write(parse(area.value.trim() || "{}"));
       show(false);
     } catch (wrong) {
-      problem.textContent = wrong instanceof Wrong ? wrong.message : "This is no JSON object.";
+      const told = wrong instanceof Wrong || wrong instanceof Inexact;
+      problem.textContent = told ? wrong.message : "This is no JSON object.";
     }
   }
 
-  show(false);
+  show(schema === null);
   if (start) {
     area.value = start;
     toForm();
@@ -360,7 +364,9 @@ export function editor(schema, start) {
     node: el(
       "div",
       { class: "editor" },
-      el("div", { class: "switch", role: "group", "aria-label": "How arguments are given" }, asForm, asText),
+      schema === null
+        ? null
+        : el("div", { class: "switch", role: "group", "aria-label": "How arguments are given" }, asForm, asText),
       room,
       problem,
     ),

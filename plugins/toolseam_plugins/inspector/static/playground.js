@@ -1,6 +1,7 @@
 // The playground: one tool, a form of its schema, and what comes of it. A write is shown first.
 
 import { get, parse, post } from "./api.js";
+import { indented } from "./artifacts.js";
 import { block, button, code, el, facts, fill, say } from "./dom.js";
 import { editor } from "./form.js";
 import { stepPanel } from "./step.js";
@@ -32,6 +33,7 @@ export function playgroundView(host, path) {
   let current = null;
   let args = null;
   let fresh = false;
+  let opening = 0;
 
   pick.addEventListener("change", () => {
     location.hash = `#/try/${encodeURIComponent(pick.value)}`;
@@ -48,18 +50,29 @@ export function playgroundView(host, path) {
   });
 
   async function open(name) {
+    opening += 1;
+    const mine = opening;
     current = null;
     fill(result, el("p", { class: "none" }, "What comes of the call appears here."));
     let tool;
     try {
       tool = await get(`api/tools/${encodeURIComponent(name)}`);
     } catch (refused) {
-      fill(room, el("p", { class: "notice" }, refused.message));
+      if (mine === opening) fill(room, el("p", { class: "notice" }, refused.message));
       return;
     }
+    if (mine !== opening) return;
     current = tool;
     pick.value = name;
-    args = editor(parse(tool.schema_json));
+    let schema = null;
+    let unread = null;
+    try {
+      schema = parse(tool.schema_json);
+    } catch (wrong) {
+      unread = [el("p", { class: "notice" }, `There is no form: ${wrong.message}`),
+        el("details", {}, el("summary", {}, "Schema as JSON"), block(tool.schema_json))];
+    }
+    args = editor(schema);
     fill(
       about,
       el("p", { class: "lead" }, tool.description),
@@ -71,7 +84,7 @@ export function playgroundView(host, path) {
         tool.allowed ? null : badge("disabled", spoken(tool.reason) || "not offered"),
       ),
     );
-    fill(room, args.node);
+    fill(room, unread, args.node);
     run.textContent = tool.requires_approval ? "Show what it would do" : "Run";
   }
 
@@ -82,13 +95,18 @@ export function playgroundView(host, path) {
       say("An argument is wrong.");
       return;
     }
-    const call = { tool: current.name, arguments_json: text, zone: zone.value };
+    const tool = current;
+    const call = { tool: tool.name, arguments_json: text, zone: zone.value };
     await busy(async () => {
-      if (current.requires_approval) {
+      if (tool.requires_approval) {
         try {
-          const { preview, needs_approval: needs } = await post("api/preview", call);
+          const { preview, needs_approval: needs } = await post("api/preview", { ...call, fresh });
+          // The call is of the same session as what was shown of it.
+          fresh = false;
+          // Another tool's form is open by now: nothing of this one is approved beside it.
+          if (current !== tool) return;
           if (needs) {
-            consent(call, preview);
+            consent(tool, call, preview);
             return;
           }
         } catch (refused) {
@@ -96,11 +114,12 @@ export function playgroundView(host, path) {
           if (refused.status !== 422) throw refused;
         }
       }
-      await finish(call, null);
+      await finish(tool, call, null);
     });
   }
 
   async function busy(act) {
+    if (run.disabled) return;
     run.disabled = true;
     result.setAttribute("aria-busy", "true");
     try {
@@ -113,40 +132,48 @@ export function playgroundView(host, path) {
     }
   }
 
-  function consent(call, preview) {
+  function consent(tool, call, preview) {
     fill(
       result,
       el(
         "article",
         { class: "pending", "aria-label": "Preview" },
         el("h2", {}, "Nothing has happened yet"),
+        el("p", { class: "lead" }, code(preview.tool), " would do this:"),
         previewLines(preview),
-        el("details", {}, el("summary", {}, "Complete arguments"), block(preview.arguments_json)),
-        facts([["Digest", code(preview.digest.slice(0, 16))]]),
+        el("details", {}, el("summary", {}, "Complete arguments"), block(indented(preview.arguments_json))),
+        facts([["Zone", spoken(call.zone)], ["Digest", code(preview.digest.slice(0, 16))]]),
         el(
           "p",
           { class: "submit" },
-          button("Approve and run", () => busy(() => finish(call, preview.digest)), { class: "primary" }),
+          button("Approve and run", () => busy(() => finish(tool, call, preview.digest)), { class: "primary" }),
           button("Not now", () => fill(result, el("p", { class: "none" }, "Nothing was run."))),
         ),
       ),
     );
     result.focus();
-    say("A preview, to be approved.");
+    say(`A preview of ${preview.tool}, to be approved.`);
   }
 
-  async function finish(call, digest) {
-    const { step } = await post("api/call", { ...call, digest, fresh });
-    fresh = false;
+  async function finish(tool, call, digest) {
+    const { step } = await post("api/call", { ...call, digest, fresh: digest === null && fresh });
+    if (digest === null) fresh = false;
     fill(result, stepPanel(host, step));
     if (step.flags.includes("withdrawn") || step.flags.includes("contract")) {
-      result.append(
-        el("p", { class: "notice" }, "A tool that broke the contract is withdrawn until this session ends. ",
-          button("Begin a new session", () => { fresh = true; say("The next call begins a new session."); })),
-      );
+      result.append(withdrawn(tool));
     }
     result.focus();
     say(`${step.tool}: ${spoken(step.status)}`);
+  }
+
+  /** What to do about a tool that broke the contract. */
+  function withdrawn(tool) {
+    if (tool.effect !== "read_only") {
+      return el("p", { class: "notice" }, "A tool that may write and broke the contract is withdrawn for as long as this host lives, unless its program readmits it: ",
+        code(`host.readmit("${tool.name}")`), ". Mend it, and start the inspector again.");
+    }
+    return el("p", { class: "notice" }, "A tool that broke the contract is withdrawn until this session ends. ",
+      button("Begin a new session", () => { fresh = true; say("The next call begins a new session."); }));
   }
 
   (async () => {

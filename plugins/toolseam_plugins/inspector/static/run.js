@@ -98,7 +98,7 @@ export function runView(host, path) {
           ? el("a", { class: "primary", href: `#/waiting/${encodeURIComponent(run.id)}` }, "Decide")
           : null),
       run.status === "held"
-        ? el("p", { class: "notice" }, "A write was made, and nobody knows what came of it. Look at what it writes, then put it right there: the run asks the model nothing more.")
+        ? el("p", { class: "notice" }, "A write was made, and nobody knows what came of it. See for yourself whether it was done, and put right what it left; the run asks the model nothing more.")
         : null,
       facts([
         ["Owner", run.owner ?? "nobody"],

@@ -1,7 +1,7 @@
 // One step, in tabs: what was asked, what came of it, what crossed to the provider, what stayed here.
 
 import { parse } from "./api.js";
-import { artifacts, pretty } from "./artifacts.js";
+import { artifacts, indented, pretty } from "./artifacts.js";
 import { block, code, el, facts } from "./dom.js";
 import { tabs } from "./tabs.js";
 import { json } from "./tree.js";
@@ -23,6 +23,8 @@ function toolStep(host, step, open, opened) {
   if (step.artifacts?.length) {
     const title = `Artifacts ${step.artifacts.length}`;
     shown.splice(3, 0, ["artifacts", title, () => artifacts(step.id, step.artifacts)]);
+  } else if (step.not_kept?.includes("artifacts")) {
+    shown.splice(3, 0, ["artifacts", "Artifacts", () => notKept(step, "artifacts")]);
   }
   return el(
     "article",
@@ -80,9 +82,9 @@ function argumentsTab(step) {
   );
 }
 
-/** A run-only member as a tree, or why there is none. */
-function member(step, name, text) {
-  if (step.not_kept?.includes(name)) return notKept(step, name);
+/** A run-only member as a tree, or why there is none; `key` is what the server calls it. */
+function member(step, name, text, key = `${name}_json`) {
+  if (step.not_kept?.includes(key)) return notKept(step, name);
   if (text === null || text === undefined) return el("p", { class: "none" }, `There are no ${name}.`);
   return valueOf(name, text);
 }
@@ -117,6 +119,7 @@ function resultTab(step) {
     {},
     step.breach ? el("p", { class: "notice bad" }, step.breach) : null,
     failed && step.message ? el("p", { class: "notice bad" }, step.message) : null,
+    step.not_kept?.includes("message") ? notKept(step, "message") : null,
     step.not_kept?.includes("content")
       ? notKept(step, "content")
       : step.content === null
@@ -137,14 +140,18 @@ function resultTab(step) {
     ]),
     step.metadata_json && step.metadata_json !== "{}"
       ? el("section", {}, el("h3", {}, "Metadata"), valueOf("metadata", step.metadata_json))
-      : null,
+      : step.not_kept?.includes("metadata_json")
+        ? notKept(step, "metadata")
+        : null,
   );
 }
 
 function wireTab(host, step) {
   if (step.not_kept?.includes("wire")) return notKept(step, "wire");
   if (step.wire === null || step.wire === undefined) {
-    return el("p", { class: "none" }, "Nothing of this call went to a provider.");
+    return el("p", { class: "none" }, step.wired === false
+      ? "No text of this call was made for a provider."
+      : "Whether a provider was told of this call is not known.");
   }
   const size = new TextEncoder().encode(step.wire).length;
   return el(
@@ -153,7 +160,7 @@ function wireTab(host, step) {
     el(
       "p",
       { class: "hint" },
-      `The exact text that went to the provider: ${bytes(size)}`,
+      `The exact text for the provider: ${bytes(size)}`,
       step.masked ? `, ${count(step.masked, "secret")} masked` : "",
       step.truncated ? ", cut to fit" : "",
       ".",
@@ -163,13 +170,7 @@ function wireTab(host, step) {
 }
 
 function rawTab(step) {
-  let text = step.raw_json;
-  try {
-    text = pretty(parse(text));
-  } catch {
-    // Shown as it came.
-  }
-  return block(text, { "aria-label": "The whole step" });
+  return block(indented(step.raw_json), { "aria-label": "The whole step" });
 }
 
 // -- what is no tool call ---------------------------------------------------------------------------
@@ -191,7 +192,7 @@ function runStep(step, open, opened) {
       opened,
       tabs: [
         ["facts", "Facts", () => (step.facts_json ? valueOf("facts", step.facts_json) : el("p", { class: "none" }, "None."))],
-        ["content", "Content", () => member(step, "content", step.content_json)],
+        ["content", "Content", () => member(step, "content", step.content_json, "content")],
         ["raw", "Raw", () => rawTab(step)],
       ],
     }),

@@ -1,7 +1,7 @@
 // The catalogue: what was found, what may be used and why not, and how each provider is told of it.
 
 import { get, parse } from "./api.js";
-import { pretty } from "./artifacts.js";
+import { indented, pretty } from "./artifacts.js";
 import { block, code, el, facts, fill, say } from "./dom.js";
 import { tabs } from "./tabs.js";
 import { badge, count, spoken } from "./words.js";
@@ -174,7 +174,12 @@ export function back(href, title) {
 }
 
 function toolPage(tool, record) {
-  const schema = parse(tool.schema_json);
+  let schema = null;
+  try {
+    schema = parse(tool.schema_json);
+  } catch {
+    // Its text is shown instead.
+  }
   return el(
     "article",
     { class: "page" },
@@ -208,10 +213,10 @@ function toolPage(tool, record) {
       ["By zone", zones(tool.zones)],
     ]),
     el("h2", {}, "Arguments"),
-    argumentsTable(schema),
-    el("details", {}, el("summary", {}, "Schema as JSON"), block(pretty(schema))),
+    schema ? argumentsTable(schema) : null,
+    el("details", { open: !schema }, el("summary", {}, "Schema as JSON"), block(indented(tool.schema_json))),
     tool.output_schema_json
-      ? el("details", {}, el("summary", {}, "Output schema"), block(pretty(parse(tool.output_schema_json))))
+      ? el("details", {}, el("summary", {}, "Output schema"), block(indented(tool.output_schema_json)))
       : null,
     el("h2", {}, "As providers are told of it"),
     tabs({
@@ -251,7 +256,7 @@ function toldPanel(told) {
     told.left_out ? el("p", { class: "notice" }, `Not told of: ${told.left_out}`) : null,
     told.unstrict ? el("p", { class: "notice" }, `Not strict: ${told.unstrict}`) : null,
     told.text_json === null ? null : el("p", { class: "hint" }, "Called ", code(told.name)),
-    told.text_json === null ? null : block(pretty(parse(told.text_json))),
+    told.text_json === null ? null : block(indented(told.text_json)),
   );
 }
 
@@ -286,11 +291,11 @@ function argumentsTable(schema) {
 function kindOf(schema) {
   if (typeof schema !== "object" || schema === null) return "any";
   const said = [];
-  if (schema.enum) said.push(`one of ${schema.enum.map((each) => JSON.stringify(each)).join(", ")}`);
+  if (schema.enum) said.push(`one of ${schema.enum.map((each) => pretty(each)).join(", ")}`);
   else if (schema.anyOf) said.push(schema.anyOf.map(kindOf).join(" or "));
   else said.push(Array.isArray(schema.type) ? schema.type.join(" or ") : (schema.type ?? "any"));
   if (schema.items?.type) said.push(`of ${schema.items.type}`);
-  if ("default" in schema && schema.default !== null) said.push(`default ${JSON.stringify(schema.default)}`);
+  if ("default" in schema && schema.default !== null) said.push(`default ${pretty(schema.default)}`);
   return said.join(", ");
 }
 

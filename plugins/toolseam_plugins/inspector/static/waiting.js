@@ -1,7 +1,7 @@
 // Approvals: each call with all its arguments and what it would do, and one word on each of them.
 
-import { get, parse, post } from "./api.js";
-import { pretty } from "./artifacts.js";
+import { get, post } from "./api.js";
+import { indented } from "./artifacts.js";
 import { block, button, code, el, facts, fill, say } from "./dom.js";
 import { previewLines } from "./playground.js";
 import { back } from "./tools.js";
@@ -308,14 +308,6 @@ function headOf(pending) {
     pending.decided ? badge("decided") : pending.needs_approval ? badge("waiting_for_approval", "to decide") : badge("session", "no approval"),
     el("span", { class: "hint" }, `call ${pending.position}`),
   );
-}
-
-function indented(text) {
-  try {
-    return pretty(parse(text));
-  } catch {
-    return text;
-  }
 }
 
 /**
