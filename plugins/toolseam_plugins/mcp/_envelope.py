@@ -111,8 +111,7 @@ def _fault(body: dict[str, Any], id_: int | str | None) -> str | None:
     return None
 
 
-# Not `int`: that refuses 4,300 digits, which a parser of JSON takes.
-_scan = cast("Any", JSONDecoder(parse_int=float)).scan_once
+_scan = cast("Any", JSONDecoder()).scan_once
 _scan_text = cast("Any", decoder).scanstring
 
 

@@ -134,14 +134,3 @@ def test_what_follows_a_broken_value_is_read() -> None:
 
         assert isinstance(found, Unreadable)
         assert found.id == 5
-
-
-def test_a_number_of_any_length_hides_nothing() -> None:
-    """Arguments behind long numbers are the client's own bytes, as they are behind short ones."""
-    long = b"".join(b'"%d":%s,' % (number, b"9" * 5_000) for number in range(20))
-    raw = HEAD.replace(b'"name"', long + b'"name"') + b'{"b":1}}}'
-
-    found = read(raw)
-
-    assert isinstance(found, Message)
-    assert found.arguments == b'{"b":1}'
