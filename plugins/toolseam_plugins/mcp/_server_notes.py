@@ -53,12 +53,13 @@ class Notes:
         self._noted = False
         self._task: asyncio.Task[None] | None = None
         self._last = float("-inf")
+        self._over = False
 
     def take(self, what: object) -> None:
         """Take what happened in the context of this request."""
         if isinstance(what, Step):
             self.step = what
-        elif getattr(what, "kind", "") == "progress":
+        elif not self._over and getattr(what, "kind", "") == "progress":
             self._noted = True
             live = cast("_Live", what)
             note = Progress(live.tool, live.done, live.total, live.text)
@@ -68,7 +69,7 @@ class Notes:
 
     def _add(self, note: Progress) -> None:
         # The protocol wants each note to be farther than the one before.
-        if not note.done > self._last:
+        if self._over or not note.done > self._last:
             return
         self._last = note.done
         self._waiting.append(note)
@@ -90,11 +91,14 @@ class Notes:
         if not self._noted:
             return
         await asyncio.sleep(0)
+        # A tool that was given up may go on for ever; its call is answered all the same.
+        self._over = True
         if self._task is not None:
             await self._task
 
     def stop(self) -> None:
         """Send nothing more."""
+        self._over = True
         self._waiting.clear()
         if self._task is not None:
             self._task.cancel()

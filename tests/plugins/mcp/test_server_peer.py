@@ -1,13 +1,14 @@
 """What a client is told, before any transport."""
 
 import asyncio
+import threading
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 import pytest
 
 from support.mcp_server import CANARY, host
-from toolseam import Actor, Host, Session, Zone
+from toolseam import Actor, Host, Session, ToolContext, ToolResult, Zone, tool
 from toolseam_plugins.mcp._server_notes import Progress
 from toolseam_plugins.mcp._server_peer import IDLE_S, Caller, Key, Peer
 
@@ -73,6 +74,40 @@ def test_progress_is_masked_and_only_goes_forward(tools: Host) -> None:
     assert answer["content"][0]["text"] == "done"
     assert [note.done for note in notes] == [2, 3]
     assert SECRET not in str(notes)
+
+
+def test_a_tool_that_was_given_up_may_go_on_telling() -> None:
+    """Its call is answered after its deadline, and no note comes after the answer."""
+    ended, notes = threading.Event(), list[Progress]()
+
+    @tool(effect="read_only", data_class="public_content", timeout_s=0.2)
+    def chatters(context: ToolContext) -> ToolResult:
+        """Tell of progress until the test ends."""
+        for done in range(1, 10**9):
+            if ended.wait(0.0005):
+                break
+            context.progress(done)
+        return ToolResult.text("late")
+
+    async def send(note: Progress) -> None:
+        await asyncio.sleep(0.001)
+        notes.append(note)
+
+    async def asked(peer: Peer) -> tuple[dict[str, Any], int]:
+        call = peer.call(Caller(Key(), {}), "chatters", send, {})
+        answer = await asyncio.wait_for(call, 10)
+        told = len(notes)
+        await asyncio.sleep(0.1)
+        return answer, told
+
+    with Host(tools=[chatters]) as chatty:
+        try:
+            answer, told = asyncio.run(asked(peer_of(chatty)))
+        finally:
+            ended.set()
+
+    assert answer["_meta"]["toolseam/code"] == "timeout"
+    assert len(notes) == told > 0
 
 
 def test_what_an_interrupt_leaves_is_an_answer(tools: Host) -> None:
