@@ -57,6 +57,25 @@ def test_an_adapter_that_leaks_is_found(name: str, monkeypatch: pytest.MonkeyPat
     assert {cell.place for cell in egress(names=[name]) if cell.hit} == set(LEAKS)
 
 
+@pytest.mark.parametrize("name", _RUNS)
+def test_an_adapter_that_tells_nothing_is_no_pass(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Calls whose answers are not heard prove nothing, and fail by the framework's name."""
+
+    async def acall(self: Any, arguments: Any, approval: Any = None) -> Any:
+        return _offers.Answer("", None)
+
+    def call(self: Any, arguments: Any, approval: Any = None) -> Any:
+        return _offers.Answer("", None)
+
+    monkeypatch.setattr(_offers.Offer, "acall", acall)
+    monkeypatch.setattr(_offers.Offer, "call", call)
+
+    with pytest.raises(AssertionError, match=name):
+        egress(names=[name])
+
+
 def test_what_langchain_keeps_off_the_wire_is_looked_through(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -47,11 +47,12 @@ def egress(
     Args:
         make: returns a host with the tools it is given; by default `Host(tools=...)`.
         sinks: further ways out by name: each is driven with the traffic and returns the bytes
-            that a recorder of it has heard.
+            that a recorder of it has heard, which are some.
         names: those of our own that are driven; by default all that are installed.
         heard: is told the name of each sink before it is driven.
 
-    Raises what a sink raises that cannot be driven: it was promised.
+    Raises what a sink raises that cannot be driven: it was promised; and `AssertionError` where
+    nothing was heard of what a tool says, so that silence is no proof.
     """
     chosen = SINKS if names is None else {name: SINKS[name] for name in names}
     return tuple(_cells({**chosen, **(sinks or {})}, make or make_host, heard))
@@ -66,6 +67,8 @@ def _cells(
             heard(name)
         with planted(make) as traffic:
             said = sink(traffic)
+            if not said or (name in TELLING and not traffic.told.is_in(said)):
+                raise AssertionError(f"{name} proves nothing: what a tool says was not heard")
             cells += [
                 Cell(name, place, bird.is_in(said)) for place, bird in traffic.planted.items()
             ]
@@ -163,11 +166,10 @@ HOST_SINKS: dict[str, Sink] = {
 }
 """The ways out of a host itself."""
 
-SINKS: dict[str, Sink] = {
-    **HOST_SINKS,
-    **wires(),
-    **mcp_sinks(),
-    **framework_sinks(),
-    **otel_sinks(),
-}
+_OF_CONTENT: dict[str, Sink] = {**wires(), **mcp_sinks(), **framework_sinks()}
+
+SINKS: dict[str, Sink] = {**HOST_SINKS, **_OF_CONTENT, **otel_sinks()}
 """Every way out that is installed: of the host, of providers, MCP, frameworks and telemetry."""
+
+TELLING = frozenset({"call_wire", "acall_wire", "rendered", "run", *_OF_CONTENT})
+"""The sinks that are there to tell what a tool says: where it is not heard, nothing was proved."""

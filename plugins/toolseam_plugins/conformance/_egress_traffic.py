@@ -21,13 +21,8 @@ _VARIABLE = "TOOLSEAM_EGRESS_PASSWORD"
 FINE, _FAILING, RAISING, _SETTLED = "fine", "failing", "raising", "settled"
 _BREAKING, _WRITING = "breaking", "writing"
 TOOLS = (FINE, _FAILING, RAISING, _SETTLED, _BREAKING, _WRITING)
-
-
-@attrs.frozen
-class Planted:
-    """Settings of the planted tool."""
-
-    password: str = ""
+_OURS = "host code"
+"""The distribution of tools that are given as objects."""
 
 
 @attrs.frozen(eq=False)
@@ -44,10 +39,9 @@ class Traffic:
     names: tuple[str, ...] = TOOLS
 
     def elsewhere(self, *more: object, **settings: Any) -> Traffic:  # noqa: ANN401
-        """Return the same tools in another host, with host plugins and settings beside them."""
-        enable = [_WRITING, *settings.pop("enable", ())]
-        host = Host(tools=self.tools, plugins=more, settings={"enable": enable, **settings})
-        return attrs.evolve(self, host=host)
+        """Return the same tools in another host, with more plugins and settings beside it."""
+        words = {**_operator(self.tools), **settings}
+        return attrs.evolve(self, host=Host(tools=self.tools, plugins=more, settings=words))
 
     def session(self) -> Session:
         """Return a conversation with a provider of the farthest zone."""
@@ -56,7 +50,13 @@ class Traffic:
 
 def make_host(tools: Sequence[object]) -> Host:
     """Return the host that is driven unless another one is given."""
-    return Host(tools=tools, settings={"enable": [_WRITING]})
+    return Host(tools=tools, settings=_operator(tools))
+
+
+def _operator(tools: Sequence[object]) -> dict[str, Any]:
+    """Return what an operator says, who sets the planted tools to what is planted there."""
+    one: Any = tools[0]
+    return {"enable": [_WRITING], "plugins": {_OURS: attrs.asdict(one.tool_spec().settings())}}
 
 
 @contextlib.contextmanager
@@ -69,7 +69,8 @@ def planted(make: Make) -> Generator[Traffic]:
     told = canary("told")
     os.environ[_VARIABLE] = birds["environment"].text
     try:
-        tools = tuple(_plugin(name, birds, told) for name in TOOLS)
+        settings = _settings(birds["settings"])
+        tools = tuple(_plugin(name, birds, told, settings) for name in TOOLS)
         host = make(tools)
         try:
             yield Traffic(host, birds, told, tools)
@@ -79,9 +80,18 @@ def planted(make: Make) -> Generator[Traffic]:
         os.environ.pop(_VARIABLE, None)
 
 
-def _plugin(name: str, birds: dict[str, Canary], told: Canary) -> object:
+def _settings(bird: Canary) -> type:
+    """Return a class of settings; by its default the canary is in a host of somebody else too."""
+
+    @attrs.frozen
+    class Planted:
+        password: str = bird.text
+
+    return Planted
+
+
+def _plugin(name: str, birds: dict[str, Canary], told: Canary, settings: type) -> object:
     said = {place: bird.text for place, bird in birds.items()}
-    settings = Planted(said["settings"])
 
     def fine(arguments: Any) -> ToolResult:  # noqa: ANN401, ARG001
         table = ToolArtifact.table(said["artifact_label"], ["cell"], [[said["artifact_table"]]])
@@ -100,8 +110,8 @@ def _plugin(name: str, birds: dict[str, Canary], told: Canary) -> object:
     def raising(arguments: Any) -> ToolResult:  # noqa: ANN401, ARG001
         raise ValueError(said["exception"])
 
-    def settled(arguments: Any) -> ToolResult:  # noqa: ANN401, ARG001
-        kept = len(settings.password) + len(os.environ.get(_VARIABLE, ""))
+    def settled(arguments: Any, context: Any) -> ToolResult:  # noqa: ANN401, ARG001
+        kept = len(context.settings.password) + len(os.environ.get(_VARIABLE, ""))
         return ToolResult.text(f"Two secrets of {kept} characters in all.")
 
     def breaking(arguments: Any) -> Any:  # noqa: ANN401, ARG001
@@ -116,8 +126,9 @@ def _plugin(name: str, birds: dict[str, Canary], told: Canary) -> object:
         description="A tool of the egress proof.",
         effect="idempotent_write" if name == _WRITING else "read_only",
         data_class="public_content",
+        settings=settings,
     )
-    answers = {
+    answers: dict[str, Any] = {
         FINE: fine,
         _FAILING: failing,
         RAISING: raising,

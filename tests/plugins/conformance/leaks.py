@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import gc
 import json
 import os
 from typing import TYPE_CHECKING, Any
-
-from toolseam_plugins.conformance._egress_traffic import Planted
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -22,13 +19,25 @@ def _shape(kind: str) -> Callable[[Session, Step], str]:
     return leak
 
 
+def _tool(session: Session, step: Step) -> Any:
+    return session._conversation.state.registry.get(step.tool)
+
+
 def _plugin(session: Session, step: Step) -> Any:
     """Return what a tool's hook gives where nobody asks the seam."""
-    tool: Any = session._conversation.state.registry.get(step.tool)
+    tool = _tool(session, step)
     return tool and tool.plugin.execute({})
 
 
+def _settings(session: Session, step: Step) -> str:
+    """Return what `context.settings` shows in a call."""
+    tool = _tool(session, step)
+    return str(tool and session._conversation.state.settings_of(tool))
+
+
 def _raised(session: Session, step: Step) -> str:
+    if step.status != "execution_error":
+        return ""
     try:
         _plugin(session, step)
     except ValueError as error:
@@ -54,9 +63,7 @@ LEAKS: dict[str, Callable[[Session, Step], str]] = {
     "failure_metadata": lambda session, step: step.metadata.value.get("remote", ""),
     "exception": _raised,
     "look_alike": _dropped,
-    "settings": lambda session, step: str(
-        [each.password for each in gc.get_objects() if type(each) is Planted]
-    ),
+    "settings": _settings,
     "environment": lambda session, step: str(dict(os.environ)),
 }
 """By the place: given the session and a step of it, the text that should have stayed."""

@@ -6,9 +6,9 @@ from typing import Any, cast
 
 import pytest
 
-from plugins.conformance.broken_hosts import HOSTS
+from plugins.conformance.broken_hosts import HOSTS, Conversation, Talking
 from plugins.conformance.leaks import LEAKS
-from toolseam import Host
+from toolseam import Actor, Host, hookimpl
 from toolseam_plugins.conformance import egress
 from toolseam_plugins.conformance._egress import HOST_SINKS, SINKS
 from toolseam_plugins.conformance._egress_traffic import make_host, planted
@@ -66,6 +66,52 @@ def test_a_further_sink_can_be_driven() -> None:
     assert {(cell.sink, cell.place) for cell in cells if cell.hit} == {("leaky", "metadata")}
 
 
+class Overhearing:
+    """A host plugin around every call, which keeps what its context shows of settings."""
+
+    def __init__(self) -> None:
+        self.heard: list[str] = []
+
+    @hookimpl(wrapper=True)
+    def execute(self, context: Any) -> Iterator[None]:
+        """Keep the settings, and let the call go on."""
+        self.heard.append(repr(context.settings))
+        return (yield)
+
+
+def of_the_host(traffic: Any) -> str:
+    """Tell all settings of the operator."""
+    return repr(traffic.host.settings)
+
+
+def of_the_call(traffic: Any) -> str:
+    """Tell what each tool is given of them."""
+    around = Overhearing()
+    with traffic.elsewhere(around).host as host:
+        for name in traffic.names:
+            host.session(actor=Actor.system).call(name)
+    return "".join(around.heard)
+
+
+@pytest.mark.parametrize("sink", [of_the_host, of_the_call])
+def test_settings_that_leak_are_found(sink: Any) -> None:
+    """The settings of host and call hold their canary, so a way out that tells either is caught."""
+    cells = egress(sinks={"leaky": sink}, names=())
+
+    assert {cell.place for cell in cells if cell.hit} == {"settings"}
+
+
+def test_settings_are_planted_in_a_host_of_somebody_else() -> None:
+    """A host that is given the tools alone holds the canary of their settings too."""
+
+    def make(tools: Sequence[Any]) -> Host:
+        return Host(tools=tools)
+
+    cells = egress(make, {"leaky": of_the_call}, names=())
+
+    assert {cell.place for cell in cells if cell.hit} == {"settings"}
+
+
 def test_a_sink_that_cannot_be_driven_is_no_pass() -> None:
     """What was promised and cannot run fails, and is not left out."""
 
@@ -74,6 +120,44 @@ def test_a_sink_that_cannot_be_driven_is_no_pass() -> None:
 
     with pytest.raises(TimeoutError):
         egress(sinks={"broken": broken}, names=())
+
+
+class Silent(Conversation):
+    """A session that calls its tools and tells nobody what they say."""
+
+    def call_wire(self, name: str, *given: Any, **more: Any) -> Any:
+        """Call the tool, and keep its answer."""
+        _, step = self.inner.call_wire(name, *given, **more)
+        return "", step
+
+
+class Muted(Talking):
+    """A host of such sessions."""
+
+    kind = Silent
+
+
+def test_a_host_that_tells_nothing_is_no_pass() -> None:
+    """Where what a tool says is not heard, that nothing else came out proves nothing."""
+    make: Any = Muted
+
+    with pytest.raises(AssertionError, match="call_wire"):
+        egress(make, names=["call_wire"])
+
+
+def test_an_adapter_that_tells_nothing_is_no_pass(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A way out that asked for every tool and sends none of their answers fails by name."""
+    room = import_module(f"toolseam_plugins.providers.{MUTANTS['openai']}")
+    monkeypatch.setattr(room, "spoken", lambda text: "")
+
+    with pytest.raises(AssertionError, match="openai"):
+        egress(names=["openai"])
+
+
+def test_a_further_sink_that_hears_nothing_is_no_pass() -> None:
+    """Of a way out of somebody else at least something is heard."""
+    with pytest.raises(AssertionError, match="mute"):
+        egress(sinks={"mute": lambda traffic: b""}, names=())
 
 
 @pytest.mark.parametrize("name", ["run", *ADAPTERS])
@@ -166,6 +250,20 @@ def test_telemetry_that_leaks_is_found(place: str, monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(telemetry, "facts_of", facts_of)
 
     assert found("otel") == {("otel", place)}
+
+
+def test_telemetry_that_tells_settings_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A span with what the tool is set to is caught."""
+    telemetry = import_module("toolseam_plugins.otel._telemetry")
+
+    @contextmanager
+    def inside(self: Any, context: Any) -> Iterator[None]:
+        with self._tracer.start_as_current_span(f"{context.settings}"):
+            yield
+
+    monkeypatch.setattr(telemetry.Telemetry, "_inside", inside)
+
+    assert found("otel") == {("otel", "settings"), ("otel", "exception")}
 
 
 def test_telemetry_that_records_exceptions_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
