@@ -110,8 +110,10 @@ class Gate:
 
     def _admit(self, scope: Scope, sent: _Headers) -> None:
         path = _path(scope)
-        is_page = scope["method"] != "POST" and not path.startswith("/api/")
-        if is_page or (scope["method"] == "POST" and path == _ENTER):
+        is_page = path in {"", "/"} or path.startswith("/static/")
+        if (scope["method"] != "POST" and is_page) or (
+            scope["method"] == "POST" and path == _ENTER
+        ):
             return
         cookies = sent.cookies(self._access.cookie_name)
         if not self._access.knows(cookies, sent.only(KEY_HEADER)):
@@ -130,8 +132,11 @@ def _is_visit(scope: Scope, sent: _Headers) -> bool:
 
 
 def _path(scope: Scope) -> str:
+    """Return the path below the one where the page is mounted, as the router takes it."""
     path: str = scope["path"]
-    return path.removeprefix(scope.get("root_path", ""))
+    root: str = scope.get("root_path", "")
+    below = path.removeprefix(root)
+    return below if below == "" or below.startswith("/") else path
 
 
 class _Headers:
@@ -180,4 +185,7 @@ def _origin(given: str) -> tuple[str, str]:
     if parts.scheme not in {"http", "https"} or not parts.netloc or given.rstrip("/") != plain:
         message = f"origin: expected a scheme, a host and maybe a port, not {given!r}"
         raise ValueError(message)
-    return parts.netloc.lower(), plain.lower()
+    # Browsers leave out the port that the scheme implies.
+    port = ":443" if parts.scheme == "https" else ":80"
+    place = parts.netloc.lower().removesuffix(port)
+    return place, f"{parts.scheme}://{place}"

@@ -54,6 +54,68 @@ def test_it_may_be_mounted_below_a_path() -> None:
     assert cookie.endswith("; Secure")
 
 
+def test_a_path_that_only_begins_like_the_mount_is_not_below_it() -> None:
+    """A server that names a root and sends whole paths is asked for a key on every one of them."""
+
+    async def send(page: Any, path: str) -> int:
+        sent: list[Any] = []
+        scope = {
+            "type": "http",
+            "method": "GET",
+            "path": path,
+            "root_path": "/a",
+            "query_string": b"",
+            "headers": [(b"host", b"ops.example")],
+        }
+
+        async def keep(message: Any) -> None:
+            sent.append(message)
+
+        async def receive() -> Any:
+            return {"type": "http.request", "body": b""}
+
+        await page(scope, receive, keep)
+        return int(sent[0]["status"])
+
+    with Host() as host:
+        page = inspector.asgi(host, origin=ORIGIN)
+        found = {
+            path: asyncio.run(send(page, path))
+            for path in ("/api/host", "/a/api/host", "/a/nope", "/a/", "/a/static/app.js", "/")
+        }
+
+    assert found == {
+        "/api/host": 401,
+        "/a/api/host": 401,
+        "/a/nope": 401,
+        "/a/": 200,
+        "/a/static/app.js": 200,
+        "/": 200,
+    }
+
+
+@pytest.mark.parametrize(
+    ("origin", "browsers"),
+    [
+        ("https://ops.example:443", "https://ops.example"),
+        ("http://ops.example:80/", "http://ops.example"),
+        ("https://ops.example:80", "https://ops.example:80"),
+        ("https://OPS.example:4430", "https://ops.example:4430"),
+    ],
+)
+def test_an_origin_is_what_browsers_make_of_it(origin: str, browsers: str) -> None:
+    """They leave out the port that its scheme implies, in Host and in Origin."""
+    sent = {"Host": browsers.partition("://")[2], "Origin": browsers}
+
+    async def ask(page: Any) -> int:
+        transport = httpx2.ASGITransport(page)
+        async with httpx2.AsyncClient(transport=transport, base_url=browsers) as client:
+            return (await client.get("/", headers=sent)).status_code
+
+    with Host() as host:
+        assert asyncio.run(ask(inspector.asgi(host, origin=origin))) == 200
+
+
 def test_the_how_to_works_as_printed(tmp_path: Path) -> None:
     """Its program prints a link that leads to the page where it is mounted."""
     page = Path(__file__).parents[3] / "docs" / "how-to" / "inspect.md"
