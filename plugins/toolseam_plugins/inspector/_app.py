@@ -242,7 +242,8 @@ class Inspector:
 
     async def _preview(self, request: Request) -> Response:
         said = await body_of(request)
-        return answer(await self._playground.preview(*_call_in(said)))
+        fresh = said.get("fresh") is True
+        return answer(await self._playground.preview(*_call_in(said), fresh=fresh))
 
     async def _call(self, request: Request) -> Response:
         said = await body_of(request)

@@ -25,9 +25,16 @@ class Playground:
         self._sessions: dict[Zone, Session] = {}
         self._shown: OrderedDict[str, tuple[Session, Any]] = OrderedDict()
 
-    async def preview(self, name: str, arguments: str, zone: str) -> dict[str, Any]:
-        """Return what a call would do; raises `Refused` where it would be refused anyway."""
-        session = self._session(zone)
+    async def preview(self, name: str, arguments: str, zone: str, *, fresh: bool) -> dict[str, Any]:
+        """Return what a call would do; raises `Refused` where it would be refused anyway.
+
+        Args:
+            name: of the tool.
+            arguments: JSON text.
+            zone: where whoever reads the answer would stand.
+            fresh: in a new session, in which the call is made too.
+        """
+        session = self._session(zone, fresh=fresh)
         try:
             # A preview is a plugin's code, and may wait.
             seen = await asyncio.to_thread(session.preview, name, arguments)

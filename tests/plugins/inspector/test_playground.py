@@ -69,6 +69,22 @@ def test_a_digest_is_good_for_one_call(page: Page, done: list[str]) -> None:
     assert done == ["x"]
 
 
+def test_a_preview_begins_the_new_session_that_its_call_is_made_in(
+    page: Page, done: list[str]
+) -> None:
+    """Else the approval would be of a session that is over before the call."""
+    before = page.call("echo", '{"text": "a"}')
+    old = page.post("/api/preview", TOOL)["preview"]["digest"]
+    shown = page.post("/api/preview", {**TOOL, "fresh": True})["preview"]
+    page.post("/api/call", {**TOOL, "digest": old}, 409)
+    again = page.post("/api/preview", {**TOOL, "fresh": True})["preview"]
+    step = page.call("write", '{"text": "x"}', digest=again["digest"])
+
+    assert (step["status"], done) == ("ok", ["x"])
+    assert step["run"] != before["run"]
+    assert shown["digest"] != again["digest"]
+
+
 def test_only_the_last_hundred_previews_are_kept(
     page: Page, monkeypatch: pytest.MonkeyPatch
 ) -> None:
