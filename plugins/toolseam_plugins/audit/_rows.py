@@ -62,6 +62,7 @@ def of_step(step: Step, level: Privacy) -> StepRow:
         "masked": step.masked,
         "repairs": len(step.repairs),
         "characters": len(result.content),
+        "wire": step.wire is not None,
         "data": step.data is not None,
         "artifacts": [str(artifact.type) for artifact in step.artifacts],
     }

@@ -23,7 +23,7 @@ def run_row(run: LiveRun) -> dict[str, Any]:
         "kind": "run" if facts else "session",
         "status": run.status,
         **{key: facts.get(key) for key in _RUN_FACTS},
-        "owner": facts.get("actor") if facts else _actor(run),
+        "owner": facts.get("actor") if facts else run.actor,
         "fault": facts.get("fault"),
         "truncated": facts.get("truncated", False),
         "level": None,
@@ -36,10 +36,6 @@ def run_row(run: LiveRun) -> dict[str, Any]:
         "missing": 0,
         "source": "memory",
     }
-
-
-def _actor(run: LiveRun) -> str | None:
-    return next((e.step.actor for e in run.steps if isinstance(e.step, Step)), None)
 
 
 def step_row(run: LiveRun, entry: Entry) -> dict[str, Any]:
@@ -138,6 +134,7 @@ def step_detail(run: LiveRun, entry: Entry) -> dict[str, Any]:
         "content": step.result.content,
         "content_json": None,
         "wire": None if step.wire is None else str(step.wire),
+        "wired": step.wire is not None,
         "message": None if failure is None else failure.message,
         "code": None if failure is None else failure.code.value,
         "retriable": None if failure is None else failure.retriable,
@@ -156,6 +153,7 @@ NO_CALL: dict[str, Any] = {
     **dict.fromkeys(("distribution", "version", "arguments_json", "content", "wire", "message")),
     **dict.fromkeys(("code", "retriable", "data_json", "metadata_json", "breach")),
     "original_size": None,
+    "wired": None,
     "artifacts": [],
     "repairs_text": [],
     "notes": [],

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from toolseam import Step
+from toolseam.runs import RunStep
 from toolseam_plugins.audit import NEWEST, AuditError
 from toolseam_plugins.inspector import _rows as live
 from toolseam_plugins.inspector import _stored as stored
@@ -20,10 +21,11 @@ from toolseam_plugins.inspector._json import text
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from toolseam_plugins.inspector._seen import LiveRun, Seen
+    from toolseam_plugins.audit import Audit
+    from toolseam_plugins.inspector._seen import Entry, LiveRun, Seen
 
 PAGE = 2_000
-_CALLS = 50_000
+CALLS = 50_000
 _BUCKETS = 48
 _HOUR = 3_600.0
 
@@ -48,44 +50,42 @@ class Runs:
             status: only these; "" is any.
         """
         place = _place(before)
-        here = {run.id: run for run in self._seen.runs() if run.count or run.facts}
-        rows: list[tuple[Place, dict[str, Any]]] = []
-        for run in here.values():
-            row = self._shown(run)
-            at = row["began"], run.id
-            if at < place and (not status or row["status"] == status):
-                rows.append((at, row))
-        for at, kept in self._stored(place, limit + len(here) + 1, status):
-            if at[1] not in here:
-                rows.append((at, stored.run_row(kept)))
-        rows.sort(key=lambda pair: pair[0], reverse=True)
-        shown, more = rows[:limit], len(rows) > limit
-        last = f"{shown[-1][0][0]!r}:{shown[-1][0][1]}" if more else None
-        return {"runs": [row for _, row in shown], "next": last}
-
-    def _stored(self, place: Place, limit: int, status: str) -> list[tuple[Place, dict[str, Any]]]:
         try:
             with self._store.look() as audit:
-                return audit.page(place, limit, status)
+                return self._page(audit, place, limit, status)
         except AuditError:
-            return []
+            return self._page(None, place, limit, status)
 
-    def _shown(self, run: LiveRun) -> dict[str, Any]:
-        """Return a run of memory, or what the store knows better."""
-        row = live.run_row(run)
-        kept = None if run.is_whole else self._kept(run.id)
-        if kept is None:
-            return row
-        # It began where nobody saw it; how it stands now is known here.
-        return {**stored.run_row(kept), "status": row["status"]}
+    def _page(self, audit: Audit | None, place: Place, limit: int, status: str) -> dict[str, Any]:
+        here = {run.id: run for run in self._seen.runs() if run.count or run.facts}
+        found: list[tuple[Place, LiveRun | dict[str, Any]]] = []
+        for run in here.values():
+            self._date(run, audit)
+            at = run.began, run.id
+            if at < place and (not status or run.status == status):
+                found.append((at, run))
+        if audit is not None:
+            pairs = audit.page(place, limit + len(here) + 1, status)
+            found += [(at, kept) for at, kept in pairs if at[1] not in here]
+        found.sort(key=lambda pair: pair[0], reverse=True)
+        shown, more = found[:limit], len(found) > limit
+        last = f"{shown[-1][0][0]!r}:{shown[-1][0][1]}" if more else None
+        return {"runs": [_row(audit, each) for _, each in shown], "next": last}
+
+    def _date(self, run: LiveRun, audit: Audit | None) -> None:
+        """Find out once when a run began that did so elsewhere: that is its place in the list."""
+        if audit is None or run.first <= 1 or run.is_dated:
+            return
+        began = None if (kept := _of(audit, run.id)) is None else stored.run_row(kept)["began"]
+        if began is not None:
+            self._seen.correct(run, began)
 
     def _kept(self, run_id: str) -> dict[str, Any] | None:
         try:
             with self._store.look() as audit:
-                found = audit.run(run_id)
+                return _of(audit, run_id)
         except AuditError:
             return None
-        return found if found is not None and found["run"] == run_id else None
 
     # -- one run ----------------------------------------------------------------------------------
 
@@ -97,13 +97,14 @@ class Runs:
             return self._one_stored(kept, after, limit)
         if run is None:
             raise Refused(404, "not_found", "There is no run of this id.")
-        entries = [entry for entry in self._seen.entries(run) if entry.n > after]
+        kept_here = self._seen.entries(run)
+        entries = [entry for entry in kept_here if entry.n > after]
         steps = [live.step_row(run, entry) for entry in entries[:limit]]
-        answer = run.facts.get("answer")
+        answer = _answer(run, kept_here)
         row = {
             **live.run_row(run),
             "answer_json": None if answer is None else text(answer),
-            "decisions": _decisions(run),
+            "decisions": _decisions(kept_here),
         }
         more = entries[limit - 1].n if len(entries) > limit else None
         return {"run": row, "steps": steps, "next": more}
@@ -158,10 +159,13 @@ class Runs:
         end = time.time()
         start = end - hours * _HOUR
         width = (end - start) / _BUCKETS
-        source = "store"
+        source, cut, counted = "store", False, start
         try:
             with self._store.look() as audit:
-                calls = iter(audit.calls_since(start, _CALLS))
+                newest = audit.calls_since(start, CALLS + 1)
+            if cut := len(newest) > CALLS:
+                counted = newest[CALLS - 1][0]
+            calls = iter(newest[:CALLS])
         except AuditError:
             source, calls = "memory", self._calls_since(start)
         tools: dict[str, dict[str, list[int]]] = {}
@@ -175,6 +179,8 @@ class Runs:
             "buckets": _BUCKETS,
             "tools": dict(sorted(tools.items())),
             "source": source,
+            "cut": cut,
+            "counted_from": counted,
         }
 
     def _calls_since(self, start: float) -> Iterator[tuple[float, str, str]]:
@@ -194,10 +200,37 @@ def _place(said: str) -> Place:
         raise Refused(400, "invalid_arguments", "before: this is no place.") from None
 
 
-def _decisions(run: LiveRun) -> list[dict[str, Any]]:
+def _of(audit: Audit, run_id: str) -> dict[str, Any] | None:
+    found = audit.run(run_id)
+    return found if found is not None and found["run"] == run_id else None
+
+
+def _row(audit: Audit | None, found: LiveRun | dict[str, Any]) -> dict[str, Any]:
+    """Return a stored run, one of memory, or of the latter what the store knows better."""
+    if isinstance(found, dict):
+        return stored.run_row(found)
+    row = live.run_row(found)
+    kept = None if audit is None or found.is_whole else _of(audit, found.id)
+    if kept is None:
+        return row
+    # Not all of it is here; how it stands now is known here, and by `began` it was sorted.
+    return {**stored.run_row(kept), "status": row["status"], "began": row["began"]}
+
+
+def _answer(run: LiveRun, entries: list[Entry]) -> str | None:
+    """Return a run's last words: the text of the last reply, where it ended with one."""
+    if run.facts.get("reason") is None:
+        return None
+    if not run.facts.get("answered"):
+        return ""
+    said = next((e.step for e in reversed(entries) if e.step.kind == "llm"), None)
+    return said.content.value.get("text") if isinstance(said, RunStep) else None
+
+
+def _decisions(entries: list[Entry]) -> list[dict[str, Any]]:
     """Return who decided what, in the order in which it was said."""
     found: list[dict[str, Any]] = []
-    for entry in run.steps:
+    for entry in entries:
         step = entry.step
         if isinstance(step, Step) or step.facts.get("event") != "decided":
             continue

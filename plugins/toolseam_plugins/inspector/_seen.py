@@ -55,18 +55,21 @@ class LiveRun:
     """A run or a session of this host, as far as it was seen.
 
     `facts` are those of the run's last change; `steps` lacks what had to make room, and `count`
-    does not. `first` is the lowest number of a step: above 1 it began where nobody saw it.
+    does not. `actor` is who made the first call that was seen. `first` is the lowest number of a
+    step: above 1 it began where nobody saw it, and `is_dated` says that `began` was found out.
     """
 
     id: str
     began: float
     status: str = SESSION
+    actor: str | None = None
     facts: dict[str, Any] = attrs.field(factory=dict[str, Any])
     steps: deque[Entry] = attrs.field(factory=deque[Entry])
     count: int = 0
     failures: int = 0
     first: int = 0
     ended: float | None = None
+    is_dated: bool = False
 
     @property
     def is_whole(self) -> bool:
@@ -110,6 +113,11 @@ class Seen:
         """Return the steps of a run that are kept, oldest first."""
         with self.turn:
             return list(run.steps)
+
+    def correct(self, run: LiveRun, began: float) -> None:
+        """Learn when a run began of which the first steps were seen by nobody here."""
+        with self.turn:
+            run.began, run.is_dated = began, True
 
     def entry(self, step_id: str) -> tuple[LiveRun, Entry] | None:
         """Return one step and its run."""
@@ -155,6 +163,8 @@ class Seen:
             number = _number(step.id)
             run.first = number if run.first == 0 else min(run.first, number)
             run.failures += entry.failed
+            if run.actor is None and isinstance(step, Step):
+                run.actor = step.actor
             run.steps.append(entry)
             self._order.append((run, entry))
             self._bytes += entry.size
@@ -215,5 +225,6 @@ def _facts(change: RunChange) -> dict[str, Any]:
         "mark": run.mark.value,
         "fault": None if run.fault is None else run.fault.value,
         "truncated": run.truncated,
-        "answer": run.answer if run.reason is not None else None,
+        # Its text is that of the last step, whose bytes are counted.
+        "answered": bool(run.answer),
     }

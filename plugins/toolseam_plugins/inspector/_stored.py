@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 _HEAD = 20
 _STORED = ":s"
 _KEEPING = {"redacted", "full"}
+_OPEN = {"intended", "interrupted"}
 
 
 class Stored:
@@ -144,7 +145,7 @@ def step_detail(run: dict[str, Any], step: dict[str, Any]) -> dict[str, Any]:
         kept = text(content) if content else None
         missing = ["content"] if not keeps and _had_content(facts) else []
         return row | NO_CALL | {"content_json": kept, "not_kept": missing}
-    told = content.get("told", content.get("result") if run["kind"] == "run" else None)
+    wired = facts.get("wire", None if step["status"] in _OPEN else False)
     artifacts: list[dict[str, Any]] = _list(content.get("artifacts"))
     return row | {
         **NO_CALL,
@@ -153,7 +154,8 @@ def step_detail(run: dict[str, Any], step: dict[str, Any]) -> dict[str, Any]:
         "arguments_json": _text(content, "arguments") or _none_given(step, keeps=keeps),
         "content": content.get("result"),
         "content_json": None,
-        "wire": told,
+        "wire": content.get("told", content.get("result", "")) if wired and keeps else None,
+        "wired": wired,
         "message": content.get("message"),
         "code": step["status"] if _failed(step) else None,
         "data_json": _text(content, "data"),
@@ -178,7 +180,7 @@ def _had_content(facts: dict[str, Any]) -> bool:
 
 def _failed(step: dict[str, Any]) -> bool:
     """Tell whether a call failed; of one that was begun and not ended nobody knows."""
-    return step["status"] not in {"ok", "intended", "interrupted"}
+    return step["status"] != "ok" and step["status"] not in _OPEN
 
 
 def _not_kept(step: dict[str, Any], facts: dict[str, Any]) -> list[str]:
@@ -186,6 +188,7 @@ def _not_kept(step: dict[str, Any], facts: dict[str, Any]) -> list[str]:
     had = {
         "arguments_json": True,
         "content": bool(facts.get("characters")),
+        "wire": bool(facts.get("wire")),
         "message": _failed(step),
         "data_json": bool(facts.get("data")),
         "metadata_json": True,  # whether there was any, no fact says

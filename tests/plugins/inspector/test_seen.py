@@ -1,5 +1,8 @@
 """What a host's own calls leave in memory: as much as is bounded, and the newest of it."""
 
+import json
+import threading
+from collections import deque
 from collections.abc import Iterator
 from typing import Any
 
@@ -10,6 +13,7 @@ from hypothesis import strategies as st
 from support.audit import echo
 from support.tools import ADA, plugin
 from toolseam import Host, ToolResult
+from toolseam.providers import ProviderError
 from toolseam.testing import ScriptedProvider
 from toolseam_plugins.inspector import _seen
 from toolseam_plugins.inspector._runs import Runs
@@ -70,6 +74,63 @@ def test_runs_of_which_nothing_is_left_are_forgotten(
         host.session(actor=ADA).call("echo", {"text": "hi"})
 
     assert len(seen.runs()) <= 5
+
+
+class Contended(deque[Any]):
+    """Steps during each walk of which another thread makes a call."""
+
+    def __init__(self, steps: Any, host: Host, session: Any) -> None:
+        super().__init__(steps)
+        self.makes: Any = lambda: session.call("echo", {"text": "hi"})
+
+    def __iter__(self) -> Iterator[Any]:
+        """Give the steps, each after a call of somebody who waits at most for our end."""
+        for each in super().__iter__():
+            thread = threading.Thread(target=self.makes)
+            thread.start()
+            thread.join(0.1)
+            yield each
+
+
+def test_a_run_is_looked_at_while_its_host_goes_on(host: Host) -> None:
+    """Calls of other threads wait for the copy, and are in none that was begun before."""
+    seen, _ = seen_of(host)
+    session = host.session(actor=ADA)
+    session.call("echo", {"text": "hi"})
+    run = seen.run(session.run_id)
+    assert run is not None
+    run.steps = Contended(run.steps, host, session)
+    shown = Runs(seen, Stored(host)).one(session.run_id, 0, 10)
+
+    assert shown["run"]["owner"] == "ada"
+    assert len(shown["steps"]) == 1
+
+
+def test_the_answer_of_a_run_is_kept_once(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With the step that it is the text of, whose bytes are counted, and goes with it."""
+    seen, _ = seen_of(host)
+    runs = Runs(seen, Stored(host))
+    long, short = (
+        host.session(actor=ADA).run(ScriptedProvider([text]), "?").id for text in ("x" * 9_000, "y")
+    )
+    found = runs.one(long, 0, 10)["run"]["answer_json"]
+    facts = seen.run(long).facts  # type: ignore[union-attr]
+    monkeypatch.setattr(_seen, "BYTES", 5_000)
+    host.call("echo", {"text": "hi"}, actor=ADA)
+
+    assert found == json.dumps("x" * 9_000)
+    assert "x" * 9_000 not in repr(facts)
+    assert runs.one(long, 0, 10)["run"]["answer_json"] is None
+    assert runs.one(short, 0, 10)["run"]["answer_json"] == '"y"'
+
+
+def test_a_run_that_ends_without_words_has_an_empty_answer(host: Host) -> None:
+    """It is over, and nothing was said at its end."""
+    seen, _ = seen_of(host)
+    run = host.session(actor=ADA).run(ScriptedProvider([ProviderError("No.")]), "?")
+    shown = Runs(seen, Stored(host)).one(run.id, 0, 10)["run"]
+
+    assert (shown["status"], shown["answer_json"]) == ("failed", '""')
 
 
 def test_whoever_is_closed_hears_nothing(host: Host) -> None:

@@ -12,6 +12,10 @@ from support.inspecting import Page, inspected
 from support.tools import ADA, plugin
 from toolseam import Host, ToolArtifact, ToolResult
 from toolseam.testing import ScriptedProvider
+from toolseam_plugins.audit import look
+from toolseam_plugins.inspector import _runs, _stored
+from toolseam_plugins.inspector._runs import Runs
+from toolseam_plugins.inspector._seen import Seen
 
 
 def rich(arguments: Any) -> ToolResult:
@@ -69,8 +73,10 @@ def test_what_the_level_did_not_keep_is_named(kept: Kept) -> None:
 
     assert call["kept"] == request["kept"] == "metadata"
     assert call["not_kept"] == [
-        *("arguments_json", "content", "data_json", "metadata_json", "artifacts")
+        *("arguments_json", "content", "wire", "data_json", "metadata_json", "artifacts")
     ]
+    assert call["wired"] is True
+    assert request["wired"] is None
     assert (call["content"], call["wire"], call["data_json"]) == (None, None, None)
     assert request["not_kept"] == ["content"]
     assert request["content_json"] is None
@@ -106,6 +112,52 @@ def test_a_failure_is_stored_with_its_code(kept: Kept) -> None:
 
     assert [each["code"] for each in details] == ["invalid_arguments", "not_found"]
     assert [each["not_kept"] for each in details] == [[], []]
+
+
+@pytest.mark.parametrize("level", ["metadata", "full"])
+def test_whether_anything_went_to_a_provider_is_stored(kept: Kept, level: str) -> None:
+    """Of a session too: that of an MCP client is told, host code is not."""
+    with host(kept, echo(), level=level) as made:
+        session = made.session(actor=ADA)
+        session.call_wire("echo", {"text": "hi"})
+        session.call("echo", {"text": "hi"})
+    with another(kept) as page:
+        steps = page.get(f"/api/runs/{session.run_id}")["steps"]
+        told, untold = (page.get(f"/api/steps/{step['id']}") for step in steps)
+
+    assert (told["wired"], untold["wired"], untold["wire"]) == (True, False, None)
+    assert told["wire"] == ("said hi" if level == "full" else None)
+    assert ("wire" in told["not_kept"]) == (level == "metadata")
+    assert "wire" not in untold["not_kept"]
+
+
+def test_the_list_opens_the_store_once(kept: Kept, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However many runs are not whole here, and in the order in which they began."""
+    opened: list[Any] = []
+
+    def counted(settings: Any) -> Any:
+        opened.append(settings)
+        return look(settings)
+
+    monkeypatch.setattr(_stored, "look", counted)
+    with host(kept, echo()) as made:
+        sessions = [made.session(actor=ADA) for _ in range(3)]
+        for session in sessions:
+            session.call("echo", {"text": "hi"})
+        seen = Seen(made, lambda *_: None)
+        for session in reversed(sessions):
+            session.call("echo", {"text": "hi"})
+        runs = Runs(seen, _stored.Stored(made))
+        listed = runs.page("", 10, "")["runs"]
+        looked = len(opened)
+        paged = runs.page("", 2, "")
+        paged = paged["runs"] + runs.page(paged["next"], 2, "")["runs"]
+        seen.close()
+
+    ids = [session.run_id for session in reversed(sessions)]
+    assert [run["id"] for run in listed] == [run["id"] for run in paged] == ids
+    assert [(run["steps"], run["source"]) for run in listed] == [(2, "store")] * 3
+    assert looked == 1
 
 
 def test_a_run_of_this_host_is_shown_from_memory(kept: Kept) -> None:
@@ -184,21 +236,37 @@ def test_how_calls_ended_comes_from_the_store(kept: Kept) -> None:
     with another(kept) as page:
         told = page.get("/api/codes")
 
+    assert (told["cut"], told["counted_from"]) == (False, told["from"])
     counts = {code: sum(n) for code, n in told["tools"]["echo"].items()}
     assert (told["source"], counts) == ("store", {"ok": 1, "invalid_arguments": 1})
+
+
+def test_calls_that_are_not_counted_are_said(kept: Kept, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The newest are counted, and since when that is all of them is told."""
+    monkeypatch.setattr(_runs, "CALLS", 2)
+    with host(kept, echo()) as made:
+        for _ in range(5):
+            made.call("echo", {"text": "hi"}, actor=ADA)
+    with another(kept) as page:
+        told = page.get("/api/codes")
+
+    assert sum(told["tools"]["echo"]["ok"]) == 2
+    assert told["cut"] is True
+    assert told["from"] < told["counted_from"] <= told["to"]
 
 
 def test_a_write_without_an_outcome_is_shown_as_that(kept: Kept) -> None:
     """Its run is held, and whether the step failed nobody claims to know."""
     run_id = ran(kept, "metadata")
     kept.rows("UPDATE run SET status = 'held', reason = 'interrupted'")
-    kept.rows("UPDATE run_step SET status = 'interrupted' WHERE kind = 'tool'")
+    kept.rows("UPDATE run_step SET status = 'interrupted', facts = '{}' WHERE kind = 'tool'")
     with another(kept) as page:
         run = page.get("/api/runs?status=held")["runs"][0]
         call = page.get(f"/api/steps/{run_id}:s3")
 
     assert (run["status"], run["reason"]) == ("held", "interrupted")
     assert (call["status"], call["code"], call["flags"]) == ("interrupted", None, [])
+    assert call["wired"] is None
 
 
 def test_a_store_that_is_none_is_said(kept: Kept) -> None:
@@ -225,14 +293,12 @@ def test_a_stored_step_that_is_none_is_not_found(kept: Kept, step: str) -> None:
 
 def test_what_is_stored_meanwhile_changes_the_head(kept: Kept) -> None:
     """The stream looks at it to tell of other processes."""
-    from toolseam_plugins.inspector._stored import Stored
-
     with Host() as nobody:
-        assert Stored(nobody).head() is None
+        assert _stored.Stored(nobody).head() is None
     ran(kept, "metadata")
     with host(kept) as made:
-        before = Stored(made).head()
+        before = _stored.Stored(made).head()
         ran(kept, "metadata")
-        after = Stored(made).head()
+        after = _stored.Stored(made).head()
 
     assert before != after
