@@ -76,7 +76,7 @@ def test_a_message_that_was_not_kept_is_said(browser: Browser, stage: Stage) -> 
 def test_the_wire_of_a_call_outside_runs_is_known(
     browser: Browser, stage: Stage, method: str, said: str
 ) -> None:
-    """Of a session as MCP and adapters have it what was told is shown, of host code that none was."""
+    """What an adapter's call told is shown; of one by host code that nothing was made to tell."""
 
     def called() -> str:
         with host(Kept(None), injected(), level="full") as made:
