@@ -221,7 +221,10 @@ class McpApp:
         passed = {**scope, SCOPE: Caller(Key(owner, session), arguments)}
         passed["headers"] = with_length(scope["headers"], len(body))
         watched = self._watched(send, scope, owner, session)
-        await self._manager.handle_request(passed, replayed(body, receive), watched)
+        try:
+            await self._manager.handle_request(passed, replayed(body, receive), watched)
+        finally:
+            self._touch(session, owner)
 
     async def _judge(self, scope: Scope) -> tuple[int, Actor | None]:
         """Return the status that refuses a request, or 0, and who acts."""
@@ -239,8 +242,7 @@ class McpApp:
         owned = self._owners.get(session)
         if session and (owned is None or owned.owner != owner):
             return 404, None  # as if it were not there
-        if owned is not None:
-            owned.used = monotonic()
+        self._touch(session, owner)
         return 0, owner
 
     def _place_fault(self, scope: Scope) -> int:
@@ -279,6 +281,12 @@ class McpApp:
             await send(message)
 
         return watch
+
+    def _touch(self, session: str, owner: Actor | None) -> None:
+        """Note a request at its begin and end, for the gate and the peer alike."""
+        if session in self._owners:
+            self._owners[session].used = monotonic()
+            self._peer.touch(Key(owner, session))
 
     def _forget(self, session: str, owner: Actor | None) -> None:
         self._owners.pop(session, None)

@@ -6,6 +6,7 @@ Nothing here knows a version of the SDK: what goes in and out is plain JSON.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 from contextvars import ContextVar
 from time import monotonic
@@ -16,7 +17,7 @@ from toolseam_plugins.mcp._server_notes import Notes
 from toolseam_plugins.otel import extract
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Generator, Mapping
 
     from toolseam import Actor, Host, Session, ToolSpec, WireText
     from toolseam_plugins.mcp._server_notes import Send
@@ -86,12 +87,25 @@ class Peer:
         self._open = open_session
         self._structured = structured
         self._held: dict[Key, _Held] = {}
-        self._end = host.listen(_tell)
+        self._calls = 0
+        self._end: Callable[[], None] | None = None
 
     def close(self) -> None:
-        """Stop listening, and forget every session."""
-        self._end()
+        """Forget every session."""
         self._held.clear()
+
+    @contextlib.contextmanager
+    def _listening(self) -> Generator[None, None, None]:
+        """Listen while calls are under way: nobody says when a server in process is let go."""
+        if not self._calls:
+            self._end = self._host.listen(_tell)
+        self._calls += 1
+        try:
+            yield
+        finally:
+            self._calls -= 1
+            if not self._calls and self._end is not None:
+                self._end()
 
     def session(self, key: Key) -> Session:
         """Return the session of a conversation, a new one for a new key."""
@@ -101,6 +115,11 @@ class Peer:
             held = self._held[key] = _Held(self._open(key))
         held.used = monotonic()
         return held.session
+
+    def touch(self, key: Key) -> None:
+        """Note that a client is still there, whatever it asked."""
+        if key in self._held:
+            self._held[key].used = monotonic()
 
     def forget(self, key: Key) -> None:
         """Forget a conversation that its client has ended."""
@@ -154,7 +173,8 @@ class Peer:
         notes = Notes(asyncio.get_running_loop(), send, masked=session.zone is not Zone.LOCAL)
         token = _NOTES.set(notes)
         try:
-            wire, step = await self._called(session, name, caller.arguments, notes, meta)
+            with self._listening():
+                wire, step = await self._called(session, name, caller.arguments, notes, meta)
             await notes.end()
         finally:
             _NOTES.reset(token)

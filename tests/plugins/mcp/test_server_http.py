@@ -2,6 +2,7 @@
 
 import asyncio
 import re
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -173,6 +174,26 @@ def test_there_are_so_many_sessions_and_no_more(
         again = post(served, HELLO).status
 
     assert (refused, again) == (503, 200)
+
+
+def test_a_client_that_only_pings_keeps_its_session(
+    tools: Host, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is withdrawn for a conversation stays so, however long nothing but pings came."""
+    app = asgi(tools, token=TOKEN, actor=Actor("client"))
+    with serving(app) as served:
+        session = opened(served)
+        post(served, call(1, "leaks"), mcp_session_id=session)
+        for module in ("_http", "_server_peer"):
+            monkeypatch.setattr(f"toolseam_plugins.mcp.{module}.IDLE_S", 0.3)
+        for number in range(2, 8):
+            time.sleep(0.1)
+            post(served, request(number, "ping"), mcp_session_id=session)
+        opened_after = opened(served)
+        post(served, request(1, "tools/list"), mcp_session_id=opened_after)
+        again = post(served, call(9, "leaks"), mcp_session_id=session).message
+
+    assert "will not run again" in text_of(again)
 
 
 def test_nobody_is_let_in_unasked(tools: Host) -> None:

@@ -131,8 +131,23 @@ def test_a_conversation_with_an_end_is_forgotten_when_it_is_idle(tools: Host) ->
     assert peer.session(old) is not before[old]
 
 
-def test_a_closed_peer_listens_no_more(tools: Host) -> None:
-    """Its sessions go with it, and so does its listener."""
+def test_a_conversation_lasts_while_its_client_is_there(tools: Host) -> None:
+    """A client that asks for nothing but a sign of life keeps its session."""
+    peer = peer_of(tools)
+    mine, nobodys = Key(None, "mine"), Key(None, "nobody's")
+    before = peer.session(mine)
+    peer._held[mine].used -= IDLE_S + 1
+
+    peer.touch(mine)
+    peer.touch(nobodys)
+    peer.session(Key(None, "fresh"))
+
+    assert peer.session(mine) is before
+    assert nobodys not in peer._held
+
+
+def test_a_closed_peer_has_no_sessions(tools: Host) -> None:
+    """Its sessions go with it, and what was set in them."""
     peer = peer_of(tools)
     first = peer.session(Key())
     peer.set_level(Key(), "error")
@@ -141,3 +156,22 @@ def test_a_closed_peer_listens_no_more(tools: Host) -> None:
 
     assert peer.level(Key()) == "info"
     assert peer.session(Key()) is not first
+
+
+def test_a_peer_that_is_let_go_leaves_nothing_behind() -> None:
+    """It listens while calls are under way; of five servers in process the host keeps nothing."""
+
+    async def twice(peer: Peer) -> None:
+        async def send(_: Progress) -> None:
+            pass
+
+        calls = [peer.call(Caller(Key(), {"seconds": 0.05}), "waits", send, {}) for _ in "ab"]
+        both = asyncio.gather(*calls)
+        await asyncio.sleep(0.01)
+        assert len(made._state.listeners.told) == 1
+        await both
+
+    with host() as made:
+        for _ in range(5):
+            asyncio.run(twice(peer_of(made)))
+        assert made._state.listeners.told == ()
