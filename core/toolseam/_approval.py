@@ -28,7 +28,7 @@ class Preview:
 
     `arguments` are complete and out of the plugin's reach, `lines` are what the tool says it
     would do: at most 20 of 500 characters, cuts counted. A preview that `failed` or was cut
-    cannot be approved in bulk or by a rule.
+    cannot be approved in bulk or by a rule. `owner` is the name of who would act.
     """
 
     tool: str
@@ -40,6 +40,7 @@ class Preview:
     position: int
     digest: str
     round: int = 0
+    owner: str | None = None
 
 
 @attrs.frozen

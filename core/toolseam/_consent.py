@@ -19,6 +19,10 @@ if TYPE_CHECKING:
     from toolseam._context import Actor
     from toolseam._conversation import Conversation
     from toolseam._result import ToolResult
+    from toolseam._state import HostState
+
+_OWN = ":"
+"""Between the run of the host's own code and the one call that a preview is of."""
 
 
 def preview(
@@ -29,23 +33,34 @@ def preview(
     run = run_id or _run_of(call)
     failed, text = _said(call, tool)
     lines, cut = preview_lines(text)
+    owner = call.conversation.actor
     made_of = digest(
         tool,
         arguments,
         lines,
         run_id=run,
-        owner=call.conversation.actor,
+        owner=owner,
         round_number=round_number,
         position=position,
     )
-    shown = decode(arguments)
-    return Preview(tool.name, shown, lines, failed, cut, run, position, made_of, round_number)
+    return Preview(
+        tool.name,
+        decode(arguments),
+        lines,
+        failed,
+        cut,
+        run,
+        position,
+        made_of,
+        round_number,
+        None if owner is None else owner.name,
+    )
 
 
 def _run_of(call: Call) -> str:
     """Return the run that an approval is for; each call of the host's own code is one."""
     run = call.conversation.run_id
-    return f"{run}:{uuid.uuid4().hex}" if call.conversation.own else run
+    return f"{run}{_OWN}{uuid.uuid4().hex}" if call.conversation.own else run
 
 
 def _said(call: Call, tool: BoundTool) -> tuple[bool, str]:
@@ -72,15 +87,22 @@ def _said(call: Call, tool: BoundTool) -> tuple[bool, str]:
     return False, result.content
 
 
-def approve(conversation: Conversation, shown: Preview, actor: Actor) -> Approval:
-    """Return a person's approval of what a session's owner asks for, if that person may give it."""
-    state, owner = conversation.state, conversation.actor
-    if state.four_eyes and owner is not None and actor.name == owner.name:
+def approve(state: HostState, shown: Preview, actor: Actor) -> Approval:
+    """Return a person's approval of a call, if that person may give it.
+
+    A call of the host's own code, of which each is a run, is that code's to answer for.
+    """
+    if state.four_eyes and actor.name == shown.owner and _OWN not in shown.run_id:
         raise ToolError("Somebody else has to approve (four_eyes).", ErrorCode.PERMISSION_DENIED)
     if not state.policy.may_approve(state.registry.get(shown.tool), actor):
         message = f"{actor.name} may not approve {shown.tool}."
         raise ToolError(message, ErrorCode.PERMISSION_DENIED)
     return Approval(shown.digest, actor, shown.run_id, shown.position, shown.round)
+
+
+def is_of(run_id: str, conversation: Conversation) -> bool:
+    """Tell whether a preview or an approval belongs to this conversation."""
+    return run_id.partition(_OWN)[0] == conversation.run_id
 
 
 def consent(call: Call) -> ToolResult | None:
@@ -93,7 +115,7 @@ def consent(call: Call) -> ToolResult | None:
         )
         return refusal(ErrorCode.APPROVAL_DENIED, message)
     conversation = call.conversation
-    if approval.run_id.partition(":")[0] != conversation.run_id:
+    if not is_of(approval.run_id, conversation):
         return _conflict("The approval was given in another run.", "other_run")
     again = preview(
         call,

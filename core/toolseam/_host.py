@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import attrs
 
-from toolseam._approval import Approval
+from toolseam._consent import approve
 from toolseam._context import Actor
 from toolseam._conversation import Conversation
 from toolseam._discovery import discover
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
     from types import TracebackType
 
-    from toolseam._approval import Preview
+    from toolseam._approval import Approval, Preview
     from toolseam._binding import BoundTool
     from toolseam._discovery import Discovery
     from toolseam._entrypoints import Record
@@ -149,8 +149,8 @@ class Host:
         by_code = frozenset(t.name for t in registry.loaded())
         self._sources: list[ToolSource] = []
         self._closed = False
-        self._give_tools(registry, host_plugins, owners)
         try:
+            self._give_tools(registry, host_plugins, owners)
             self._start(settings, registry, host_plugins, own, by_code)
         except BaseException:
             self._close_sources()
@@ -324,13 +324,10 @@ class Host:
         """Approve exactly the call of `preview`; it is used up by that call.
 
         Raises `ToolError` `permission_denied` if `actor` is a service account, or may not make
-        the call himself.
+        the call himself; or if a session made the preview, he is its owner, and the operator
+        wants somebody else (`four_eyes`).
         """
-        tool = self._state.registry.get(preview.tool)
-        if not self._state.policy.may_approve(tool, actor):
-            message = f"{actor.name} may not approve {preview.tool}."
-            raise ToolError(message, ErrorCode.PERMISSION_DENIED)
-        return Approval(preview.digest, actor, preview.run_id, preview.position, preview.round)
+        return approve(self._state, preview, actor)
 
     # -- looking -------------------------------------------------------------------------------
 
@@ -357,7 +354,7 @@ class Host:
 
     def health(self) -> tuple[tuple[str, str, str], ...]:
         """Return how mounts and the like stand: name, `ok`, `note` or `fault`, and a line each."""
-        return tuple(line for source in self._sources for line in source.health())
+        return tuple(line for source in self._sources for line in _health(source))
 
     @property
     def violations(self) -> tuple[Violation, ...]:
@@ -521,6 +518,14 @@ def _floor(own: PluginSettings, tool: BoundTool) -> DataClass | None:
     if wanted is None or not hasattr(wanted, "data_class_of"):
         return None
     return DataClass(own.of(tool).data_class_of(tool.spec))
+
+
+def _health(source: ToolSource) -> list[tuple[str, str, str]]:
+    try:
+        return list(source.health())
+    except (Exception, SystemExit) as error:  # noqa: BLE001
+        kind, raised = short(type(source).__name__), short(type(error).__name__)
+        return [(kind, "fault", f"health raised {raised}")]
 
 
 def _give_each(registry: Registry, source: ToolSource, name: str, version: str) -> None:

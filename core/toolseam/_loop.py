@@ -55,28 +55,30 @@ async def drive(run: RunState, decided: Mapping[int, Decision] | None = None) ->
         # Not before: a stream that nobody listens to is no run.
         facts, run.told = run.told, None
         store.begin(run.id, facts)
-    _tell(run)
+    tell_run(run)
     try:
         ended = await _drive(run, decided)
     except Exception:
         broken = _ended(run, Termination.CONTRACT_ERROR)
         store.end(broken)
-        _tell(run, broken)
+        tell_run(run, broken)
         raise
     except BaseException:
         # Here and now: whoever stopped the run waits for nothing any more.
         stopped = cancelled(run)
         store.end(stopped)
-        _tell(run, stopped)
+        tell_run(run, stopped)
         raise
-    if ended.status.is_terminal:
-        # A store may wait for a disk or a network, and the loop must not.
-        await asyncio.to_thread(store.end, ended)
-    _tell(run, ended)
+    try:
+        if ended.status.is_terminal:
+            # A store may wait for a disk or a network, and the loop must not.
+            await to_its_end(lambda: store.end(ended))
+    finally:
+        tell_run(run, ended)
     return ended
 
 
-def _tell(run: RunState, now: Run | None = None) -> None:
+def tell_run(run: RunState, now: Run | None = None) -> None:
     """Tell who listens to runs how this one stands."""
     listeners = run.conversation.state.run_listeners
     if listeners.told:

@@ -13,7 +13,7 @@ from toolseam._conversation import Conversation
 from toolseam._errors import ToolseamError
 from toolseam._jsontext import encode
 from toolseam._levels import DataClass, Zone
-from toolseam._loop import cancelled, drive, note_decision, to_its_end
+from toolseam._loop import cancelled, drive, note_decision, tell_run, to_its_end
 from toolseam._messages import Message, Provider, SystemMessage, UserMessage
 from toolseam._replies import sound_messages
 from toolseam._run_state import RunState, decision_of, kept_decision, load, restore
@@ -181,7 +181,9 @@ async def aresume_run(
         return await to_its_end(take)
     except asyncio.CancelledError:
         for run in taken:
-            state.store.end(cancelled(run))
+            stopped = cancelled(run)
+            state.store.end(stopped)
+            tell_run(run, stopped)
         raise
 
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, cast
 
 from toolseam._call import Place
-from toolseam._consent import approve
+from toolseam._consent import approve, is_of
 from toolseam._consent import preview as preview_of
-from toolseam._errors import publish
+from toolseam._errors import ErrorCode, publish
 from toolseam._loop import drive
 from toolseam._lowering import Dialect, Lowering
-from toolseam._result import copy_error
+from toolseam._result import ToolError, copy_error
 from toolseam._run_control import (
     aresume_run,
     begin_run,
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from toolseam._levels import DataClass, Zone
     from toolseam._messages import Message
     from toolseam._render import WireText
-    from toolseam._result import ToolError, ToolResult
+    from toolseam._result import ToolResult
     from toolseam._run_control import Providers, RunOptions
     from toolseam._run_state import Event, RunState
     from toolseam._runs import Decision, PendingCall, Run
@@ -314,10 +314,13 @@ class Session:
     def approve(self, preview: Preview, *, actor: Actor) -> Approval:
         """Approve exactly the call of `preview`, which this session made; it is used up by it.
 
-        Raises `ToolError` `permission_denied` if `actor` is a service account or may not make the
-        call himself, or if the operator wants somebody else than the owner (`four_eyes`).
+        Raises `ToolError`: `permission_denied` if `actor` is a service account or may not make the
+        call himself, or if the operator wants somebody else than the owner (`four_eyes`);
+        `conflict` for a preview that another session made.
         """
-        return approve(self._conversation, preview, actor)
+        if not is_of(preview.run_id, self._conversation):
+            raise ToolError("Another session made this preview.", ErrorCode.CONFLICT)
+        return approve(self._conversation.state, preview, actor)
 
     def __repr__(self) -> str:
         return f"<Session {self.run_id} {len(self._conversation.trace)} steps>"

@@ -34,8 +34,15 @@ class Listeners(Generic[T]):
         """Add a listener and return what takes it away again."""
         self.told = (*self.told, listener)
 
+        gone = False
+
         def remove() -> None:
-            self.told = tuple(other for other in self.told if other is not listener)
+            nonlocal gone
+            kept = list(self.told)
+            if not gone and listener in kept:
+                # Once: somebody else may have added the same one.
+                kept.remove(listener)
+            gone, self.told = True, tuple(kept)
 
         return remove
 

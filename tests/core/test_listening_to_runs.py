@@ -1,14 +1,17 @@
 """Whoever listens to runs is told at once how each stands, and what it does besides calls."""
 
 import asyncio
+import threading
+import time
 from typing import Any
 
 import pytest
 
 from support.tools import ADA, fine, plugin
 from toolseam import Host, ToolArtifact, ToolResult
+from toolseam._run_store import MemoryStore
 from toolseam.providers import Endpoint, ProviderError
-from toolseam.runs import Decision, RunChange, RunStep
+from toolseam.runs import Decision, Run, RunChange, RunStep
 from toolseam.testing import ScriptedProvider
 
 
@@ -82,6 +85,54 @@ def test_a_run_that_is_cancelled_is_told_as_that() -> None:
         asyncio.run(stopped(host))
 
     assert words(told) == ["running", "request", "cancelled"]
+
+
+class Kept(MemoryStore):
+    """A store that takes its time."""
+
+    def __init__(self, reached: threading.Event, *, at: str) -> None:
+        super().__init__()
+        self.reached = reached
+        self.at = at
+
+    def _wait(self, where: str) -> None:
+        if where == self.at:
+            self.reached.set()
+            time.sleep(0.2)
+
+    def end(self, run: Run) -> None:
+        """Store the end of a run."""
+        self._wait("end")
+        super().end(run)
+
+    def claim(self, run_id: str, state: bytes) -> None:
+        """Give a run to whoever goes on with it."""
+        self._wait("claim")
+        super().claim(run_id, state)
+
+
+@pytest.mark.parametrize(("at", "last"), [("end", "completed"), ("claim", "cancelled")])
+def test_a_run_that_is_cancelled_while_it_is_stored_comes_to_an_end(at: str, last: str) -> None:
+    """Nobody is left to think that it still runs, or waits."""
+    reached = threading.Event()
+    provider = ScriptedProvider([[("write", {})], "done"])
+
+    async def stopped(host: Host) -> None:
+        session = host.session(actor=ADA)
+        run = await session.arun(provider, "Write.")
+        denied = [Decision.deny(run.pending[0], actor=ADA)]
+        task = asyncio.create_task(session.aresume(run.id, denied, provider))
+        await asyncio.to_thread(reached.wait, 10)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
+    with Host(tools=[writer()], settings={"enable": ["write"]}) as host:
+        host._state.store = Kept(reached, at=at)
+        told = heard(host)
+        asyncio.run(stopped(host))
+
+    assert words(told)[-1] == last
 
 
 def test_whoever_listens_no_more_is_told_nothing() -> None:

@@ -145,6 +145,35 @@ def test_a_start_that_fails_closes_what_was_given() -> None:
     assert source.told == ["closed"]
 
 
+def test_a_source_beside_a_plugin_that_fails_is_closed() -> None:
+    """Whoever of them came first."""
+
+    def fail() -> Any:
+        raise RuntimeError("no tools")
+
+    source = Source(Counted(fine))
+
+    with pytest.raises(RuntimeError, match="no tools"):
+        Host(plugins=[giving(source), types.SimpleNamespace(toolseam_tools=hookimpl(fail))])
+    with pytest.raises(RuntimeError, match="no tools"):
+        Host(plugins=[types.SimpleNamespace(toolseam_tools=hookimpl(fail)), giving(source)])
+    assert "closed" in source.told
+
+
+def test_a_source_that_cannot_say_how_it_stands_is_told_of() -> None:
+    """The others say it all the same."""
+    ill = Source()
+    ill.health = lambda: iter([1 / 0])  # type: ignore[assignment,method-assign,list-item]
+
+    with Host(plugins=[giving(Source()), giving(ill)]) as host:
+        found = host.health()
+
+    assert set(found) == {
+        ("depot", "ok", "0 tools"),
+        ("Source", "fault", "health raised ZeroDivisionError"),
+    }
+
+
 def test_a_maker_is_given_the_operators_settings() -> None:
     """The second parameter is optional too."""
     seen: list[Any] = []

@@ -117,11 +117,24 @@ def test_not_everybody_approves(four_eyes: bool, approver: Actor) -> None:
     tool = Counted(fine, name="write", effect="unknown")
     host = Host(tools=[tool], settings={"approval": {"four_eyes": four_eyes}})
     session = host.session(actor=ADA)
+    shown = session.preview("write")
+
+    for door in (session, host):
+        with pytest.raises(ToolError) as refused:
+            door.approve(shown, actor=approver)
+        assert refused.value.code == "permission_denied"
+
+
+def test_a_session_approves_its_own_previews_alone(host: Host) -> None:
+    """So that nobody's eyes count as somebody else's; the host's own code speaks for itself."""
+    session, other = host.session(actor=ADA), host.session(actor=BOB)
 
     with pytest.raises(ToolError) as refused:
-        session.approve(session.preview("write"), actor=approver)
+        other.approve(session.preview("write"), actor=ADA)
 
-    assert refused.value.code == "permission_denied"
+    assert refused.value.code == "conflict"
+    shown = host.preview("write", actor=ADA)
+    assert host.call("write", actor=ADA, approval=host.approve(shown, actor=ADA)).success
 
 
 def test_a_session_never_shows_what_another_did(host: Host) -> None:

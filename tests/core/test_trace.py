@@ -49,6 +49,19 @@ def test_a_listener_that_raises_is_reported_never_felt(
     assert "CAN" not in caplog.text
 
 
+def test_a_listener_that_was_added_twice_leaves_once() -> None:
+    """Who takes his own away, however often, takes nobody else's."""
+    listeners = Listeners[Live]()
+    heard: list[Live] = []
+    leave, _ = listeners.add(heard.append), listeners.add(heard.append)
+
+    leave()
+    leave()
+    listeners.tell(Live("progress", "r", "t"))
+
+    assert len(heard) == 1
+
+
 def test_a_listener_may_leave_while_it_is_told() -> None:
     """Whoever was there when telling began is told."""
     listeners = Listeners[Live]()

@@ -6,6 +6,7 @@ drops it with the connection, however that ends.
 
 from __future__ import annotations
 
+import os
 import time
 from contextlib import contextmanager, suppress
 from functools import cache
@@ -142,7 +143,9 @@ class PostgresDatabase:
         """It has none."""
 
     def abandon(self) -> None:
-        """The driver knows whose connection it is."""
+        """Let the server see the parent's end; that the connection is his the driver knows."""
+        if not self._connection.closed:
+            os.close(self._connection.fileno())
 
     def close(self) -> None:
         """Close the connection; the server then drops the writer's lock."""

@@ -202,13 +202,16 @@ def make_file(file: Path) -> None:
 
 def _opened(file: Path) -> sqlite3.Connection:
     _refuse_strange(file)
-    connection = sqlite3.connect(
-        f"{file.absolute().as_uri()}?mode=rw",
-        uri=True,
-        timeout=BUSY_S,
-        isolation_level=None,
-        check_same_thread=False,
-    )
+    try:
+        connection = sqlite3.connect(
+            f"{file.absolute().as_uri()}?mode=rw",
+            uri=True,
+            timeout=BUSY_S,
+            isolation_level=None,
+            check_same_thread=False,
+        )
+    except sqlite3.Error as error:
+        raise AuditError(f"{file}: cannot be opened ({type(error).__name__})") from None
     try:
         for pragma in _PRAGMAS:
             connection.execute(f"PRAGMA {pragma}")

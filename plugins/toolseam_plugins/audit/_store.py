@@ -62,6 +62,7 @@ class AuditStore:
         self._days = days
         self._purged = time.monotonic()
         self._turn = writer.counting
+        writer.begin_again = self._begin_again
         # Rows of `run` that are there; one that was forgotten is only asked for again.
         self._known: OrderedDict[str, None] = OrderedDict()
         self._facts: dict[str, Mapping[str, object]] = {}
@@ -263,6 +264,11 @@ class AuditStore:
         self._writer.close()
 
     # -- inside --------------------------------------------------------------------------------
+
+    def _begin_again(self) -> None:
+        """Owe nothing that the parent of a fork owes, and will store."""
+        self._lost.clear()
+        self._owed.clear()
 
     def _soon(self, run_id: str, store: Callable[[Database], None], *, owed: bool = False) -> None:
         """Store what happened; what cannot be stored is counted, or owed, and reported."""

@@ -12,7 +12,6 @@ import threading
 import time
 import weakref
 from concurrent.futures import ThreadPoolExecutor
-from functools import cache
 from typing import TYPE_CHECKING, TypeVar
 
 from toolseam_plugins.audit._database import AuditError, Unreachable
@@ -33,7 +32,8 @@ class Writer:
 
     Over a fork nobody has it, and no file is open: SQLite would take the parent's locks for the
     child's own, and one of the two would overwrite what the other wrote. `counting` is a lock of
-    its user's, free on both sides as well; whoever has it asks for nothing here.
+    its user's, free on both sides as well; whoever has it asks for nothing here. `begin_again` is
+    told in the child.
 
     Args:
         connect: opens one under the name by which others learn that this process lives.
@@ -43,6 +43,7 @@ class Writer:
         self._connect = connect
         self._turn = threading.RLock()
         self.counting = threading.Lock()
+        self.begin_again: Callable[[], None] | None = None
         self._name = _new_name()
         self._database: Database | None = connect(self._name)
         self._parents: list[Database] = []
@@ -51,8 +52,7 @@ class Writer:
         self._queue = threading.Lock()
         self._behind: ThreadPoolExecutor | None = None
         self._last: Future[None] | None = None
-        _watch_forks()
-        _OPEN.add(self)
+        _FORKS.watch(self)
 
     def now(self, work: Callable[[Database], T]) -> T:
         """Do it here, after all that came before; raises `Unreachable`."""
@@ -126,55 +126,81 @@ class Writer:
 
     def before_fork(self) -> None:
         """Wait until nobody works with the connection, and leave no file of it open."""
-        self._queue.acquire()
-        self._turn.acquire()
-        self.counting.acquire()
-        if self._database is not None:
-            self._database.rest()
+        taken: list[threading.Lock | threading.RLock] = []
+        try:
+            # The last two are never held for long: whoever waits for them may be an event loop.
+            for lock in (self._turn, self._queue, self.counting):
+                lock.acquire()
+                taken.append(lock)
+            if self._database is not None:
+                self._database.rest()
+        except BaseException:
+            for lock in taken:
+                lock.release()
+            raise
 
     def after_fork(self) -> None:
         """Let others go on."""
-        self.counting.release()
-        self._turn.release()
-        self._queue.release()
+        for lock in (self.counting, self._queue, self._turn):
+            lock.release()
 
     def in_child(self) -> None:
-        """Begin anew: the parent's connection and threads are the parent's."""
-        if self._database is not None:
-            self._database.abandon()
-            # Kept, since to throw it away would be to close it.
-            self._parents.append(self._database)
-        self._database, self._name = None, _new_name()
-        self._behind = self._last = None
-        self.after_fork()
+        """Begin anew: the parent's connection, threads and debts are the parent's."""
+        try:
+            if self._database is not None:
+                # Kept, since to throw it away would be to close it.
+                self._parents.append(self._database)
+                self._database.abandon()
+            self._database, self._name = None, _new_name()
+            self._behind = self._last = None
+            if self.begin_again is not None:
+                self.begin_again()
+        finally:
+            self.after_fork()
 
 
-_OPEN: weakref.WeakSet[Writer] = weakref.WeakSet()
-"""The writers that a fork would tear apart; what is told of forks is told of them for ever."""
+class _Forks:
+    """The writers that a fork would tear apart: what is told of forks is told of them for ever."""
 
+    def __init__(self) -> None:
+        self._turn = threading.Lock()
+        self._open: weakref.WeakSet[Writer] = weakref.WeakSet()
+        self._held: list[Writer] = []
+        self._forking: int | None = None
+        self._watching = False
 
-@cache
-def _watch_forks() -> None:
-    held: list[Writer] = []
-    turn = threading.Lock()
+    def watch(self, writer: Writer) -> None:
+        """Hold a writer still over every fork from now on, for as long as it lives."""
+        with self._turn:
+            self._open.add(writer)
+            if not self._watching:
+                self._watching = True
+                os.register_at_fork(
+                    before=self._before,
+                    after_in_parent=lambda: self._after(Writer.after_fork),
+                    after_in_child=lambda: self._after(Writer.in_child),
+                )
 
-    def before() -> None:
-        turn.acquire()
-        held[:] = _OPEN
-        for writer in held:
+    def _before(self) -> None:
+        """Hold them all; one at which somebody is interrupted is not held, and nobody hangs."""
+        self._turn.acquire()
+        self._forking = threading.get_ident()
+        for writer in list(self._open):
             writer.before_fork()
+            self._held.append(writer)
 
-    def after(end: Callable[[Writer], None]) -> None:
-        for writer in reversed(held):
-            end(writer)
-        held.clear()
-        turn.release()
+    def _after(self, end: Callable[[Writer], None]) -> None:
+        if self._forking != threading.get_ident():
+            return
+        try:
+            while self._held:
+                end(self._held.pop())
+        finally:
+            self._forking = None
+            self._turn.release()
 
-    os.register_at_fork(
-        before=before,
-        after_in_parent=lambda: after(Writer.after_fork),
-        after_in_child=lambda: after(Writer.in_child),
-    )
+
+_FORKS = _Forks()
 
 
 def _new_name() -> str:

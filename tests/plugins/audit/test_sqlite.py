@@ -353,6 +353,59 @@ def test_after_a_fork_parent_and_child_go_on_writing(tmp_path: Path, attempt: in
     assert KEPT.rows("PRAGMA integrity_check") == [("ok",)]
 
 
+INTERRUPTED = """
+import os
+from support.audit import Kept, echo, host
+from support.tools import ADA
+from toolseam_plugins.audit import _sqlite
+
+def interrupted(self):
+    _sqlite.SqliteDatabase.rest = before
+    raise KeyboardInterrupt
+
+with host(Kept(None), echo()) as made:
+    before, _sqlite.SqliteDatabase.rest = _sqlite.SqliteDatabase.rest, interrupted
+    for _ in range(2):
+        child = os.fork()
+        if not child:
+            os._exit(0)
+        assert os.waitpid(child, 0)[1] == 0
+        assert made.call('echo', {'text': 'x'}, actor=ADA).success
+"""
+
+
+def test_who_interrupts_a_fork_leaves_no_lock_behind(tmp_path: Path) -> None:
+    """The process goes on writing, and forks again."""
+    script = tmp_path / "interrupted.py"
+    script.write_text(INTERRUPTED)
+
+    done = subprocess.run(
+        [sys.executable, script],
+        env=os.environ | {"PYTHONPATH": str(Path(__file__).parent.parent.parent)},
+        capture_output=True,
+        check=False,
+        timeout=60,
+    )
+
+    assert done.returncode == 0, done.stderr
+    assert KEPT.rows("SELECT count(*) FROM run_step") == [(2,)]
+
+
+@pytest.mark.filterwarnings("ignore:.*multi-threaded:DeprecationWarning")
+def test_the_child_of_a_fork_owes_nothing_that_its_parent_will_store() -> None:
+    """A step that could not be stored is counted by one of the two."""
+    with host(KEPT, echo()) as made:
+        store: Any = made._state.store
+        store._lost["r"] = 1
+        child = os.fork()
+        if not child:
+            os._exit(len(store._lost))
+        ended = os.waitpid(child, 0)[1]
+        owed = dict(store._lost)
+
+    assert (ended, owed) == (0, {"r": 1})
+
+
 def test_a_closed_host_stores_nothing_more() -> None:
     """A call after the end works, and opens no file again."""
     made = host(KEPT, echo())
