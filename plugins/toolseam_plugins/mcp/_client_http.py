@@ -180,7 +180,7 @@ class Web:
         if _OK <= response.status < _REDIRECT:
             session = headers.get("mcp-session-id", "")
             self._session = session if _SESSION.fullmatch(session) else self._session
-        elif response.status < _REFUSED or kind != _JSON:
+        elif self._is_refusal(response.status) or kind != _JSON:
             raise self._refusal(response.status, talk)
         if answered is None:
             return
@@ -190,6 +190,11 @@ class Web:
             talk.receive(await _whole(response.aiter_stream()))
         if response.status >= _REFUSED and not answered():
             raise self._refusal(response.status, talk)
+
+    def _is_refusal(self, status: int) -> bool:
+        """Say whether a status counts, whatever error of the protocol stands below it."""
+        forgotten = status == _NOT_FOUND and self._session is not None
+        return status < _REFUSED or status in _NOT_ALLOWED or forgotten
 
     def _refusal(self, status: int, talk: Talk) -> Lost:
         """Say what a status means; what the server did not take has done nothing."""

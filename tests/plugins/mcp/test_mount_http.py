@@ -1,3 +1,4 @@
+import json
 import ssl
 import time
 from pathlib import Path
@@ -175,12 +176,34 @@ def test_an_error_of_the_protocol_may_come_with_a_status() -> None:
     assert reason(result) == ("invalid_arguments", "remote_error")
 
 
-def test_a_session_that_is_forgotten_is_begun_again() -> None:
+@pytest.mark.parametrize("status", [401, 403])
+def test_a_token_that_is_not_taken_is_told_by_the_status(status: int) -> None:
+    """An error of the protocol below it, with our number even, says no other thing."""
+    with web(lambda heard: refuses(heard, status)) as server:
+        (result,) = call(server.url)
+
+    assert reason(result) == ("unavailable", "unauthorized")
+
+
+def refuses(heard: Heard, status: int) -> Said | None:
+    """Answer a call with a status, and with an error of the protocol that bears its number."""
+    if heard.asks != "tools/call":
+        return None
+    assert heard.message is not None
+    error = {"code": -32600, "message": "Session not found"}
+    body = json.dumps({"jsonrpc": "2.0", "id": heard.message["id"], "error": error}).encode()
+    return Said(status, {"Content-Type": "application/json"}, (body,))
+
+
+@pytest.mark.parametrize("worded", [False, True])
+def test_a_session_that_is_forgotten_is_begun_again(worded: bool) -> None:
     """The call that met it fails, having done nothing; the next one has another session."""
     times = iter(range(9))
 
     def answer(heard: Heard) -> Said | None:
-        return Said(404) if heard.asks == "tools/call" and next(times) == 0 else None
+        if heard.asks != "tools/call" or next(times):
+            return None
+        return refuses(heard, 404) if worded else Said(404)
 
     with web(answer) as server:
         first, second = call(server.url, 2)
