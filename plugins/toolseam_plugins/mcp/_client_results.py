@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from typing import TYPE_CHECKING, Any, cast
 
@@ -21,9 +22,9 @@ def result_of(raw: dict[str, Any], name: str) -> ToolResult:
     """Return what a server answered; `name` is what it calls the tool, for the trace.
 
     Text is the content; structured content is `data`, and the content too where there is no text.
-    `isError` makes it a failure with at most 200 characters of what the server says.
 
-    Raises `Lost` for an answer of another shape.
+    Raises `ToolError` for `isError`, with at most 200 characters of what the server says, and
+    `Lost` for an answer of another shape.
     """
     failed, structured = raw.get("isError", False), raw.get("structuredContent")
     blocks = raw.get("content", [])
@@ -31,9 +32,8 @@ def result_of(raw: dict[str, Any], name: str) -> ToolResult:
         raise Lost("protocol", _SHAPE)
     texts, has_text = _texts(cast("list[object]", blocks))
     if failed:
-        remote = {} if structured is None else {"remote": structured}
-        own = {"reason": "remote_error", "remote_name": name}
-        return _failure("\n".join(texts), own, remote)
+        remote = () if structured is None else (structured,)
+        raise _failure("\n".join(texts), ErrorCode.EXECUTION_ERROR, name, *remote)
     try:
         if structured is not None and not has_text:
             texts.append(json.dumps(structured, ensure_ascii=False))
@@ -44,19 +44,22 @@ def result_of(raw: dict[str, Any], name: str) -> ToolResult:
         ) from None
 
 
-def fault_of(fault: RemoteFault, code: ErrorCode) -> ToolError:
+def fault_of(fault: RemoteFault, code: ErrorCode, name: str) -> ToolError:
     """Return the failure for an error of the protocol; its object is `metadata["remote"]`."""
     remote = {"code": fault.code, "message": one_line(fault.message, _SAID)}
-    metadata: dict[str, Any] = {"reason": "remote_error", "remote": remote}
-    return ToolError(_says(fault.message), code, metadata=metadata)
+    whole = remote if fault.data is None else {**remote, "data": fault.data}
+    return _failure(fault.message, code, name, whole, remote)
 
 
-def _failure(text: str, own: dict[str, Any], remote: dict[str, Any]) -> ToolResult:
-    told = _says(text)
-    try:
-        return ToolResult.error(told, ErrorCode.EXECUTION_ERROR, metadata=own | remote)
-    except ContractViolation:
-        return ToolResult.error(told, ErrorCode.EXECUTION_ERROR, metadata=own)
+def _failure(text: str, code: ErrorCode, name: str, *remote: object) -> ToolError:
+    """Keep the first of the remote objects that can be kept, and the reason in any case."""
+    own = {"reason": "remote_error", "remote_name": name}
+    for each in remote:
+        with contextlib.suppress(ContractViolation):
+            error = ToolError(_says(text), code, metadata={**own, "remote": each})
+            if error.metadata.value:  # what is too large takes all of it along
+                return error
+    return ToolError(_says(text), code, metadata=own)
 
 
 def _says(text: str) -> str:

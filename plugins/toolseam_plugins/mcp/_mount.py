@@ -30,8 +30,9 @@ class Mount:
     """A server of the operator's; lives in the event loop of the mounts.
 
     `listing` is the last good catalogue, None before there was one; `fault` says why the last
-    try to connect or to list failed, and no call is sent before a try succeeds. `fresh_s` is how many seconds a list by URL is relied on: a
-    server there says that it has changed only beside an answer.
+    try to connect or to list failed: no call is sent before one succeeds. `fresh_s` is how many
+    seconds a list by URL is relied on: a server there says that it has changed only beside an
+    answer.
     """
 
     fresh_s = 60.0
@@ -77,7 +78,7 @@ class Mount:
             raise failure_of(lost, reads=reads) from None
         except RemoteFault as fault:
             code = await self._code_of(fault, tool, reads=reads)
-            raise fault_of(fault, code) from None
+            raise fault_of(fault, code, tool.name) from None
 
     async def close(self) -> None:
         """End the connection."""
@@ -192,7 +193,7 @@ class Mount:
         await talk.tell("notifications/initialized")
 
     async def _list(self, talk: Talk) -> None:
-        """Take the catalogue; until it was read whole, whatever stops that, it counts as changed."""
+        """Take the catalogue; until all of it was read it counts as changed."""
         self._listed_at = monotonic()
         talk.changed = False
         try:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from typing import TYPE_CHECKING, Any
 
 from toolseam import (
@@ -65,8 +66,9 @@ class MountedTool:
         def progress(done: float, total: float | None, text: str) -> None:
             nonlocal told
             told += 1
-            if told <= _PROGRESS and not here.is_closed():
-                here.call_soon_threadsafe(context.progress, done, total, text)
+            if told <= _PROGRESS:
+                with contextlib.suppress(RuntimeError):  # the caller's loop may have ended by now
+                    here.call_soon_threadsafe(context.progress, done, total, text)
 
         call = self.mount.call(self._tool, arguments, progress, reads=self._reads)
         try:

@@ -58,7 +58,9 @@ def test_progress_that_is_none_is_passed_over(tmp_path: Path) -> None:
     server = answering(
         tmp_path,
         """
-for params in (None, [], {}, {"progressToken": number}, {"progressToken": True, "progress": 1},
+many = 10 ** 400
+for params in (None, [], {}, {"progressToken": number},
+               {"progressToken": number, "progress": many}, {"progressToken": True, "progress": 1},
                {"progressToken": 99, "progress": 1}, {"progressToken": number, "progress": True},
                {"progressToken": number, "progress": "1"},
                {"progressToken": number, "progress": 2, "total": "x", "message": 3}):
@@ -152,6 +154,31 @@ def test_a_mount_by_url_says_what_it_needs(monkeypatch: pytest.MonkeyPatch) -> N
 
     assert mark == "fault"
     assert "pip install 'toolseam[mcp]'" in text
+
+
+@pytest.mark.parametrize(
+    ("answer", "remote"),
+    [
+        (
+            'reply(number, {"isError": True, "content": [], "structuredContent": "x" * 60_000})',
+            None,
+        ),
+        ('fault(number, -32603, "no", {"why": "x" * 60_000})', {"code": -32603, "message": "no"}),
+        ('fault(number, 10**400, "no")', None),
+        (
+            'fault(number, -32603, "no", {"why": 1})',
+            {"code": -32603, "message": "no", "data": {"why": 1}},
+        ),
+    ],
+)
+def test_a_failure_keeps_what_it_can_of_the_remote_object(
+    tmp_path: Path, answer: str, remote: dict[str, Any] | None
+) -> None:
+    """The reason and the remote name stay, whatever the object of the server is."""
+    (result,) = called(answering(tmp_path, answer))
+
+    kept = {} if remote is None else {"remote": remote}
+    assert result.metadata.value == {"reason": "remote_error", "remote_name": "find", **kept}
 
 
 @pytest.mark.parametrize("size", [1, 7, 65_536])
