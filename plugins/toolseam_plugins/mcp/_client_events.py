@@ -31,10 +31,14 @@ class Events:
     async def read(self, stream: AsyncIterable[bytes]) -> AsyncIterator[bytes]:
         """Give the data of each event; raises `Lost` for what is too large."""
         data: list[bytes] = []
-        rest, size = b"", 0
+        rest, size = bytearray(), 0
         async for chunk in stream:
             self._total += len(chunk)
-            *lines, rest = (rest + chunk).replace(b"\r\n", b"\n").split(b"\n")
+            rest += chunk
+            lines: list[bytes] = []
+            if b"\n" in chunk:
+                *lines, last = bytes(rest).replace(b"\r\n", b"\n").split(b"\n")
+                rest = bytearray(last)
             if len(rest) > MESSAGE_BYTES or self._total > _STREAM_BYTES:
                 raise too_large()
             for line in lines:

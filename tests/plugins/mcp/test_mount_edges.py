@@ -1,6 +1,9 @@
+import asyncio
 import re
 import sys
+import time
 import tomllib
+from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +12,7 @@ import pytest
 from support.mcp_stub import Stub, declared, mounted, stub, tool
 from toolseam import Actor, ToolResult
 from toolseam._settings import coded_settings
+from toolseam_plugins.mcp._client_events import Events
 from toolseam_plugins.mcp._client_listing import define
 from toolseam_plugins.mcp._client_stdio import Lines
 from toolseam_plugins.mcp._client_talk import MESSAGE_BYTES
@@ -179,6 +183,23 @@ def test_a_failure_keeps_what_it_can_of_the_remote_object(
 
     kept = {} if remote is None else {"remote": remote}
     assert result.metadata.value == {"reason": "remote_error", "remote_name": "find", **kept}
+
+
+def test_a_stream_in_small_pieces_is_read_once() -> None:
+    """A server that sends byte by byte costs no more than what it sends."""
+
+    async def stream() -> AsyncIterator[bytes]:
+        for byte in b"data: " + b"x" * 200_000 + b"\r\n\r\n":
+            yield bytes([byte])
+
+    async def events() -> list[bytes]:
+        return [event async for event in Events().read(stream())]
+
+    began = time.process_time()
+    (event,) = asyncio.run(events())
+
+    assert event == b"x" * 200_000
+    assert time.process_time() - began < 5
 
 
 @pytest.mark.parametrize("size", [1, 7, 65_536])
