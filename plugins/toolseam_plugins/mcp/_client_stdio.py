@@ -7,7 +7,7 @@ import contextlib
 import os
 import signal
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from toolseam.guards import mask_secrets
 from toolseam_plugins.mcp._client_talk import MESSAGE_BYTES, Lost
@@ -122,6 +122,9 @@ class Child:
         for reader in self._readers:
             reader.cancel()
         await asyncio.gather(*self._readers, return_exceptions=True)
+        # What left its group may hold them for ever, and asyncio has no public way to let go.
+        process: Any = self._process
+        process._transport.close()  # noqa: SLF001
 
     def _signal(self, sign: signal.Signals) -> None:
         with contextlib.suppress(ProcessLookupError, PermissionError):

@@ -1,5 +1,7 @@
 import asyncio
+import os
 import re
+import signal
 import sys
 import time
 import tomllib
@@ -200,6 +202,38 @@ def test_a_stream_in_small_pieces_is_read_once() -> None:
 
     assert event == b"x" * 200_000
     assert time.process_time() - began < 5
+
+
+def test_what_left_a_server_holds_no_pipe_of_ours(tmp_path: Path) -> None:
+    """A process that it started in a session of its own costs no descriptor a connection."""
+    apart = 'subprocess.Popen(["sleep", "60"], stdin=subprocess.DEVNULL, start_new_session=True)'
+    server = answering(
+        tmp_path,
+        f"child = {apart}\ntext(number, str(child.pid))\nos._exit(0)",
+        head="import subprocess",
+    )
+    left: list[int] = []
+
+    def descriptors(times: int) -> int:
+        for _ in range(times):
+            result = host.call("depot__find", {"text": "x"}, actor=ADA)
+            left.extend([int(result.content)] if result.success else [])
+        return sum(1 for _ in Path("/proc/self/fd").iterdir())
+
+    try:
+        said = {**server.said, "timeout_s": 5.0, "tools": declared(tool())}
+        with mounted({"depot": said}) as host:
+            before, until = descriptors(2), time.monotonic() + 10
+            after = descriptors(6)
+            while after > before and time.monotonic() < until:
+                time.sleep(0.05)
+                after = descriptors(0)
+    finally:
+        for pid in left:
+            os.kill(pid, signal.SIGKILL)
+
+    assert len(left) > 3
+    assert after <= before
 
 
 @pytest.mark.parametrize("size", [1, 7, 65_536])
