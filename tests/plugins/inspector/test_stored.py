@@ -147,17 +147,30 @@ def test_the_list_opens_the_store_once(kept: Kept, monkeypatch: pytest.MonkeyPat
         seen = Seen(made, lambda *_: None)
         for session in reversed(sessions):
             session.call("echo", {"text": "hi"})
-        runs = Runs(seen, _stored.Stored(made))
-        listed = runs.page("", 10, "")["runs"]
-        looked = len(opened)
-        paged = runs.page("", 2, "")
-        paged = paged["runs"] + runs.page(paged["next"], 2, "")["runs"]
-        seen.close()
+    runs = Runs(seen, _stored.Stored(made))
+    listed = runs.page("", 10, "")["runs"]
+    looked = len(opened)
+    paged = runs.page("", 2, "")
+    paged = paged["runs"] + runs.page(paged["next"], 2, "")["runs"]
 
     ids = [session.run_id for session in reversed(sessions)]
     assert [run["id"] for run in listed] == [run["id"] for run in paged] == ids
     assert [(run["steps"], run["source"]) for run in listed] == [(2, "store")] * 3
     assert looked == 1
+
+
+def test_what_the_store_has_no_more_is_shown_from_memory(kept: Kept) -> None:
+    """As far as it was seen here."""
+    with host(kept, echo()) as made:
+        session = made.session(actor=ADA)
+        session.call("echo", {"text": "hi"})
+        seen = Seen(made, lambda *_: None)
+        session.call("echo", {"text": "hi"})
+    kept.rows("DELETE FROM run_step")
+    kept.rows("DELETE FROM run")
+    (listed,) = Runs(seen, _stored.Stored(made)).page("", 10, "")["runs"]
+
+    assert (listed["id"], listed["source"], listed["steps"]) == (session.run_id, "memory", 1)
 
 
 def test_a_run_of_this_host_is_shown_from_memory(kept: Kept) -> None:
