@@ -37,7 +37,7 @@ def breaks(number: int = 0) -> ToolResult:
     return ToolResult.text("fine")
 '''
 
-# An interpreter that finds everything but hypothesis.
+# An interpreter that finds everything but the packages that are named before it.
 WITHOUT = """\
 import sys
 
@@ -50,11 +50,14 @@ class Without:
         return getattr(self.finder, name)
 
     def find_spec(self, name, path=None, target=None):
-        return None if name == "hypothesis" else self.finder.find_spec(name, path, target)
+        return None if name in MISSING else self.finder.find_spec(name, path, target)
 
 
 sys.meta_path[:] = [Without(finder) for finder in sys.meta_path]
 """
+HOST = ["call_wire", "acall_wire", "rendered", "specifications", "shown", "log", "run"]
+FRAMEWORKS = ("langchain_core", "pydantic_ai", "agents", "fastmcp", "llm")
+EXTRAS = ("openai", "anthropic", "google.genai", "mcp", "opentelemetry", *FRAMEWORKS)
 
 
 @pytest.fixture
@@ -77,6 +80,12 @@ def here(tmp_path: Path) -> Path:
 def check(*words: str, cwd: Path, environ: dict[str, str]) -> Ran:
     """Run `toolseam check` in a pipe."""
     return toolseam("check", *words, cwd=cwd, environ=environ)
+
+
+def without(*packages: str, folder: Path) -> dict[str, str]:
+    """Return an environment whose interpreters do not find some packages."""
+    (folder / "sitecustomize.py").write_text(f"MISSING = {packages!r}\n{WITHOUT}")
+    return {"PYTHONPATH": str(folder)}
 
 
 def test_a_good_tool_passes(here: Path, kit: dict[str, str]) -> None:
@@ -255,8 +264,7 @@ def test_a_terminal_gets_a_table_and_no_escape_sequence_of_a_tool(
 
 def test_without_hypothesis_the_extra_is_named(here: Path, kit: dict[str, str]) -> None:
     """Where the extra is not installed the command says which one it is."""
-    folder = Path(kit["PYTHONPATH"])
-    (folder / "sitecustomize.py").write_text(WITHOUT)
+    without("hypothesis", folder=Path(kit["PYTHONPATH"]))
 
     ran = check("greet", cwd=here, environ=kit)
 
@@ -264,16 +272,19 @@ def test_without_hypothesis_the_extra_is_named(here: Path, kit: dict[str, str]) 
     assert "toolseam[conformance]" in ran.err
 
 
-def test_no_canary_leaves_a_sink(here: Path) -> None:
-    """`--egress` shows each sink by each canary, and that all of them stay."""
-    shown = toolseam("check", "--egress", cwd=here)
-    as_json = toolseam("check", "--egress", "--json", cwd=here)
+def test_no_canary_leaves_a_sink(here: Path, tmp_path: Path) -> None:
+    """`--egress` shows each sink that is installed by each canary, and that all of them stay."""
+    bare = without(*EXTRAS, folder=tmp_path)
+
+    shown = toolseam("check", "--egress", cwd=here, environ=bare)
+    as_json = toolseam("check", "--egress", "--json", cwd=here, environ=bare)
 
     documented("check --egress").validate(as_json.json)
     assert (shown.code, as_json.code) == (0, 0)
     assert shown.out.endswith(" came out\n")
     assert {line.split("\t")[2] for line in shown.out.splitlines() if "\t" in line} == {"stays"}
     assert as_json.json["ok"] is True
+    assert as_json.json["sinks"] == [*HOST, "mcp_mount"]
     assert len(as_json.json["cells"]) == len(as_json.json["sinks"]) * len(as_json.json["canaries"])
 
 
