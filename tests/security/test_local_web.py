@@ -167,10 +167,23 @@ def test_a_body_is_read_to_one_megabyte_and_no_further(place: Place, seen: list[
 
 def test_the_own_page_may_ask(place: Place) -> None:
     """An Origin that is the server's own is no foreign one; the token is needed all the same."""
-    own = f"http://localhost:{place.port}"
+    name = f"localhost:{place.port}"
+    own = {"host": name, "origin": f"http://{name}"}
 
-    assert post(place, HELLO, origin=own, sec_fetch_site="same-origin").status == 200
-    assert post(place, HELLO, origin=own, authorization=None).status == 401
+    assert post(place, HELLO, **own, sec_fetch_site="same-origin").status == 200
+    assert post(place, HELLO, **own, authorization=None).status == 401
+
+
+@pytest.mark.parametrize("port", ["1", "", "80"])
+def test_a_page_of_another_port_is_a_foreign_one(tools: Host, port: str) -> None:
+    """Names without a port let no page in but that of the port that is asked."""
+    with serving(asgi(tools, token=TOKEN)) as served:
+        for name in ("127.0.0.1", "localhost", "[::1]"):
+            for scheme in ("http", "https"):
+                origin = f"{scheme}://{name}:{port}"
+                assert post(served, HELLO, origin=origin).status == 403
+        own = f"Localhost:{served.port}"
+        assert post(served, HELLO, host=own, origin=f"https://{own.lower()}").status == 200
 
 
 def test_no_log_line_holds_the_token(place: Place, caplog: pytest.LogCaptureFixture) -> None:

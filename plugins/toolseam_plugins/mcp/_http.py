@@ -68,7 +68,7 @@ def asgi(  # noqa: PLR0913 - each is a word of the operator's
             be async. Instead of a token: the application around knows its people.
         actor: who acts where a token is asked; without one only `public_content` answers.
         hosts: values of the `Host` header that are this server's, with or without a port; a
-            browser's `Origin` must be one of them.
+            browser's `Origin` must be of the same name and port as the request's `Host`.
         tools: an allow-list of names and `group:<name>`; None is no narrowing.
         zone: where the client's model stands, by default the settings' `zone`.
         structured: tools whose declared `data` goes out as `structuredContent` besides.
@@ -249,23 +249,20 @@ class McpApp:
         """Return the status for a request that was sent elsewhere, or from elsewhere; or 0."""
         if self._path is not None and scope["path"] != self._path:
             return 404
-        if not self._is_own(header(scope, b"host")):
+        name = header(scope, b"host").lower()
+        if not self._is_own(name):
             return 421
-        origin = header(scope, b"origin")
-        if origin and not self._is_own_origin(origin):
+        origin = header(scope, b"origin").lower()
+        # Another port of this machine is another server's page.
+        if origin and origin not in {b"http://" + name, b"https://" + name}:
             return 403
         return 0 if header(scope, b"sec-fetch-site", b"none") in _OWN else 403
 
     def _is_own(self, name: bytes) -> bool:
-        name = name.lower()
         if name in self._hosts:
             return True
         bare, colon, port = name.rpartition(b":")
         return bool(colon) and port.isdigit() and bare in self._hosts
-
-    def _is_own_origin(self, origin: bytes) -> bool:
-        scheme, found, name = origin.partition(b"://")
-        return bool(found) and scheme in {b"http", b"https"} and self._is_own(name)
 
     def _watched(self, send: Send, scope: Scope, owner: Actor | None, session: str) -> Send:
         """Note whose a new session is, and forget one that its client has ended."""

@@ -217,8 +217,9 @@ def test_the_application_of_the_docs_serves_whom_it_knows(
         session = opened(served, **eve)
         mine = post(served, listing, mcp_session_id=session, **eve)
         theirs = post(served, listing, mcp_session_id=session, **ada)
-        nobody = post(served, listing, mcp_session_id=session, **own)
+        bare = own | {"authorization": "a-long-token-of-eve"}
+        others = [post(served, listing, mcp_session_id=session, **who) for who in (own, bare)]
 
     assert "tools" in mine.message["result"]
-    assert (theirs.status, nobody.status) == (404, 401)
+    assert [theirs.status, *(nobody.status for nobody in others)] == [404, 401, 401]
     assert scope["host"].closed
