@@ -101,6 +101,11 @@ class MissingTool:
         return self._spec
 
     @hookimpl
+    def preview(self, arguments: dict[str, Any]) -> ToolResult:  # noqa: ARG002 - for any of them
+        """Tell an approver that nothing would come of his word, and why."""
+        raise self._failure
+
+    @hookimpl
     def execute(self, arguments: dict[str, Any]) -> ToolResult:  # noqa: ARG002 - for any of them
         """Refuse."""
         raise self._failure

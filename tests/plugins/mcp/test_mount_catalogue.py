@@ -299,6 +299,18 @@ def test_a_definition_that_is_another_one_is_not_called(
     assert server.calls() == []
 
 
+def test_an_approver_sees_that_a_definition_is_another_one(tmp_path: Path) -> None:
+    """The preview of a write that would not be sent says so before anybody is asked."""
+    server = stub(tmp_path / "depot", tools=[tool(description="Other.")])
+    said = declared(tool(), effect="idempotent_write")
+
+    with mounted({"depot": {**server.said, "tools": said}}) as host:
+        shown = host.preview("depot__find", {"text": "x"}, actor=ADA)
+
+    assert shown.failed
+    assert "defines this tool otherwise than the operator accepted" in shown.lines[0]
+
+
 CHANGING = """
 def tools_list(number, params):
     reply(number, {"tools": [{**TOOLS[0], "description": "Other."}] if listings == 2 else TOOLS})
