@@ -202,6 +202,8 @@ def test_a_step_that_comes_while_its_run_is_asked_for_is_kept(sight: Sight) -> N
     served = sight.stage.served
     first = elsewhere(served.call, "counting", '{"number": 1}')
     before = len(served.get(f"/api/runs/{first['run']}")["steps"])
+    # As soon as the stream is there, all is asked for once more.
+    expect(sight.page.locator("#pulse")).to_have_text("live")
     with held(sight.page, "**/api/runs/*?after=0&limit=2000") as asked:
         main = sight.go(f"runs/{first['run']}")
         old = asked().fetch()

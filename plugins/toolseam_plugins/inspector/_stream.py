@@ -117,10 +117,10 @@ class Stream:
         now = time.monotonic()
         if now - self._looked > _LOOK_S:
             self._looked = now
-            found = await asyncio.to_thread(self._head)
+            found = await asyncio.to_thread(self._head) or b""
             if self._seen is not None and found != self._seen:
                 self._changes += 1
-            self._seen = found or b""
+            self._seen = found
         return self._changes
 
     def refuse_more(self) -> None:

@@ -201,3 +201,17 @@ def test_reading_takes_no_time_from_the_host() -> None:
 
     assert told == list(range(1, 501))
     assert took < 5
+
+
+def test_without_a_store_nothing_is_said_to_have_been_stored(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A page that nothing happened to is not told to ask again."""
+    monkeypatch.setattr(_stream, "_LOOK_S", 0.0)
+    monkeypatch.setattr(_stream, "_ALIVE_S", 0.05)
+
+    async def told() -> list[str]:
+        lines = Stream(lambda: False, lambda: None).lines()
+        return [json.loads(await anext(lines))["kind"] for _ in range(4)]
+
+    assert asyncio.run(told()) == ["hello", "alive", "alive", "alive"]
