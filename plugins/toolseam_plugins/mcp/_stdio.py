@@ -69,6 +69,10 @@ def claim_stdio() -> Wires:
             os.dup2(null, 1)
     finally:
         os.close(null)
+    if os.name == "posix":
+        for wire in wires:
+            # Whoever started us may have left it so; a full pipe would look like one that is gone.
+            os.set_blocking(wire, True)
     return wires
 
 
@@ -141,7 +145,7 @@ class _Wire:
         elif message.body.get("method") == "notifications/cancelled":
             # The protocol wants no answer to what was cancelled; one on its way is dropped.
             given_up = message.body.get("params", {}).get("requestId")
-            if isinstance(given_up, int | str):
+            if type(given_up) in {int, str}:
                 self._settle(given_up)
 
     def _settle(self, id_: int | str) -> bool:

@@ -2,12 +2,14 @@
 
 import json
 import signal
+import sys
 import time
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
+from support import mcp_server
 from support.mcp_server import CANARY, HELLO, READY, Served, call, request, text_of
 
 DEEP = b'{"a":' * 90 + b"1" + b"}" * 90
@@ -248,6 +250,30 @@ def test_a_cancelled_call_is_stopped_and_not_answered(server: Served) -> None:
     server.send(call(1, "waits", seconds=30), cancel)
 
     assert server.ask(call(2, "echo", text="next"))["id"] == 2
+
+
+def test_what_is_no_id_cancels_nothing(server: Served) -> None:
+    """`true` is not the request 1, whose client waits on."""
+    for odd in (True, 1.0, None, [1]):
+        params = {"requestId": odd}
+        cancel = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": params}
+        server.send(call(1, "waits", seconds=0.2), cancel)
+
+        assert server.answer()["id"] == 1
+
+
+def test_streams_that_do_not_block_lose_nothing() -> None:
+    """A client may leave its ends so, and read nothing for a while."""
+    begin = "import os, sys; [os.set_blocking(fd, False) for fd in (0, 1)]; "
+    begin += "os.execv(sys.executable, [sys.executable, *sys.argv[1:]])"
+    program = (sys.executable, "-c", begin, mcp_server.__file__)
+    with Served(program=program) as served:
+        served.greet()
+        served.send(*(call(id_, "echo", text="a" * 20_000) for id_ in range(1, 31)))
+        time.sleep(1)
+        ids = {answer["id"] for answer in served.answers(30)}
+
+    assert ids == set(range(1, 31))
 
 
 def test_cancelling_as_a_call_ends_never_gives_two_answers(server: Served) -> None:
