@@ -95,6 +95,30 @@ def test_a_request_from_elsewhere_gets_nowhere(
     assert answer.headers["cache-control"] == "no-store"
 
 
+class Bound(socket.socket):
+    """A socket that says of itself that it listens somewhere."""
+
+    def __init__(self, address: str, port: int) -> None:
+        super().__init__()
+        self._place = (address, port)
+
+    def getsockname(self) -> tuple[str, int]:
+        """Return the place."""
+        return self._place
+
+
+def test_a_server_goes_by_what_its_clients_say() -> None:
+    """Nobody names the port 80, and everybody any other."""
+    for address, port, names in (
+        ("127.0.0.1", 80, {"127.0.0.1", "127.0.0.1:80", "localhost", "localhost:80"}),
+        ("10.0.0.5", 80, {"10.0.0.5", "10.0.0.5:80"}),
+        ("::1", 8710, {"[::1]:8710", "localhost:8710"}),
+        ("10.0.0.5", 8080, {"10.0.0.5:8080"}),
+    ):
+        with Bound(address, port) as listener:
+            assert names_of(listener) == names
+
+
 def test_a_token_in_the_address_is_none(place: Place) -> None:
     """A token belongs in a header; in a query it would be in every log on the way."""
     answer = send(place, body=b"{}", path=f"/mcp?token={TOKEN}", authorization=None)

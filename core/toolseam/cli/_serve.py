@@ -131,7 +131,7 @@ def _over_http(host: Host, options: Namespace, listener: socket.socket) -> int:
 
     actor, names = _actor(host, options), wanted(host, options.tools)
     own = names_of(listener)
-    token, file = _token(options, listener.getsockname()[1])
+    token, file = _token(options, listener)
     try:
         app = asgi(
             host,
@@ -205,7 +205,7 @@ def _listener(options: Namespace) -> socket.socket:
         raise UsageError(message) from None
 
 
-def _token(options: Namespace, port: int) -> tuple[str, Path | None]:
+def _token(options: Namespace, listener: socket.socket) -> tuple[str, Path | None]:
     """Return the token, and the file of one that is made; the file is the owner's alone."""
     if options.token_env is not None:
         given = os.environ.get(options.token_env, "")
@@ -220,8 +220,11 @@ def _token(options: Namespace, port: int) -> tuple[str, Path | None]:
 
     workspace = Path.cwd()
     token = secrets.token_urlsafe(32)
+    address, port = listener.getsockname()[:2]
+    # Two servers may have one port, each at an address of its own; no name has a colon everywhere.
+    name = f"mcp-{address.replace(':', '_')}-{port}.token"
     try:
-        file = make_private(state_folder(workspace), outside=workspace) / f"mcp-{port}.token"
+        file = make_private(state_folder(workspace), outside=workspace) / name
         file.unlink(missing_ok=True)
         descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         with os.fdopen(descriptor, "w", encoding="ascii") as written:

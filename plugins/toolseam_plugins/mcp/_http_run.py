@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from toolseam_plugins.mcp._http import McpApp
 
 _GRACE_S = 2
+_HTTP = 80
 
 
 def listen(address: str, port: int) -> socket.socket:
@@ -42,10 +43,10 @@ def names_of(listener: socket.socket) -> frozenset[str]:
     address, port = listener.getsockname()[:2]
     place = ipaddress.ip_address(address)
     shown = f"[{address}]" if place.version == 6 else address  # noqa: PLR2004
-    names = {f"{shown}:{port}"}
-    if place.is_loopback:
-        names.add(f"localhost:{port}")
-    return frozenset(names)
+    names = {shown, "localhost"} if place.is_loopback else {shown}
+    # Of the port that is meant without a word a client says nothing.
+    bare = names if port == _HTTP else set[str]()
+    return frozenset(bare | {f"{name}:{port}" for name in names})
 
 
 def serve_http(app: McpApp, listener: socket.socket) -> None:

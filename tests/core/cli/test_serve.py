@@ -117,6 +117,26 @@ def test_over_http_a_token_is_made_for_the_owner_alone(web: tuple[Served, Place,
     assert not file.exists()
 
 
+def test_two_servers_of_one_port_have_a_token_each(
+    web: tuple[Served, Place, Path], workspace: Path, trusted_lab: Lab
+) -> None:
+    """At another address of the machine the same port is another server, with its own file."""
+    _, place, file = web
+    token = file.read_text()
+    words = ("--http", "--bind", "127.0.0.2", "--port", str(place.port))
+    with serve(trusted_lab, workspace, *words) as second:
+        said = second.said(b"serving http").decode()
+        found = re.search(r"token: (.+)\n", said)
+        assert found is not None
+        other = Path(found[1])
+        assert other != file
+        second.signal(signal.SIGTERM)
+        assert second.end()[0] == 0
+
+    assert not other.exists()
+    assert file.read_text() == token
+
+
 def test_a_token_may_come_from_the_environment(workspace: Path, trusted_lab: Lab) -> None:
     """`--token-env` names the variable, and no file is made."""
     environ = trusted_lab.environ | {"MCP_TOKEN": "of-the-operator-1"}
