@@ -152,9 +152,10 @@ class Mount:
             await self._introduce(talk)
             await self._list(talk)
         except Lost:
-            transport = getattr(talk, "transport", None)
-            self.last_words = await transport.last_words() if isinstance(transport, Child) else ()
-            self._end(talk)
+            try:
+                self.last_words = await _last_words(talk)
+            finally:  # the time may be up while they are waited for
+                self._end(talk)
             raise
         except BaseException:
             self._end(talk)
@@ -202,6 +203,11 @@ class Mount:
             talk.changed = True
             raise
         self.fault = None
+
+
+async def _last_words(talk: Talk) -> tuple[str, ...]:
+    transport = getattr(talk, "transport", None)
+    return await transport.last_words() if isinstance(transport, Child) else ()
 
 
 def _web(said: MountSettings) -> Any:  # noqa: ANN401 - `Web`, of a module that needs an extra
