@@ -33,6 +33,7 @@ _METHOD_NOT_FOUND = -32601
 _ANSWERS = 200
 _TEXT = 200
 _MESSAGES = 100
+_LEAVING_S = 0.5
 
 
 class Lost(Exception):
@@ -75,6 +76,7 @@ class Transport(Protocol):
 class _Waiting:
     future: asyncio.Future[dict[str, Any]]
     progress: Progress | None
+    task: asyncio.Task[Any]
 
 
 class Talk:
@@ -107,7 +109,9 @@ class Talk:
             meta["progressToken"] = number
         if meta:
             params = {**params, "_meta": meta}
-        waiting = _Waiting(asyncio.get_running_loop().create_future(), progress)
+        task = asyncio.current_task()
+        assert task is not None  # noqa: S101 - a coroutine of a loop
+        waiting = _Waiting(asyncio.get_running_loop().create_future(), progress, task)
         self._pending[number] = waiting
         try:
             message = _message(method, params, number)
@@ -130,6 +134,10 @@ class Talk:
     async def close(self) -> None:
         """End the connection; whoever waits is told."""
         self.end(Lost("connection_lost", "the connection was closed"))
+        # Who is just being given up has yet to say so to the server.
+        leaving = {each.task for each in self._pending.values()}
+        if leaving:
+            await asyncio.wait(leaving, timeout=_LEAVING_S)
         if self._tasks:
             await asyncio.wait(self._tasks, timeout=1)
         for task in self._tasks:
