@@ -69,10 +69,9 @@ def claim_stdio() -> Wires:
             os.dup2(null, 1)
     finally:
         os.close(null)
-    if os.name == "posix":
-        for wire in wires:
-            # Whoever started us may have left it so; a full pipe would look like one that is gone.
-            os.set_blocking(wire, True)
+    # Whoever started us may have left them so; a full pipe would look like one that is gone.
+    for wire in wires if os.name == "posix" else ():
+        os.set_blocking(wire, True)
     return wires
 
 
