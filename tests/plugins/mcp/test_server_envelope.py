@@ -109,14 +109,14 @@ def test_a_message_names_its_version() -> None:
 
 
 def test_hostile_messages_cost_no_more_than_their_bytes() -> None:
-    """A hundred kilobytes of brackets, quotes or keys are read within half a second."""
+    """A hundred kilobytes of brackets, quotes or keys are read within a second."""
     units = (b"[", b"[1,2],", b'"', b'{"a":', b"\\", b'"a\\"', b"\xff", b"]}")
     for unit in (*units, b'\\"', b'"a":[,', b'"a":{"b":,', b'"a":x,', b'"a":}'):
         filling = unit * (100_000 // len(unit))
         for raw in (HEAD + filling, HEAD + b'{"x":"' + filling, b"{" + filling + b"}}", filling):
             began = time.process_time()
             read(raw)
-            assert time.process_time() - began < 0.5
+            assert time.process_time() - began < 1
 
 
 def test_many_faults_cost_no_more_than_their_bytes() -> None:
