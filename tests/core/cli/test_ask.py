@@ -161,7 +161,9 @@ def test_a_question_is_measured_in_characters(workspace: Path, scripted: Lab) ->
     assert sent(workspace)[0]["told"] == ["é" * 600_000]
 
 
-@pytest.mark.parametrize("long", [b"a" * 1_000_001, "\N{SAILBOAT}".encode() * 1_400_000])
+@pytest.mark.parametrize(
+    "long", [b"a" * 1_000_001, "\N{SAILBOAT}".encode() * 1_400_000], ids=["letters", "boats"]
+)
 def test_a_question_that_is_too_long_is_not_sent(
     workspace: Path, scripted: Lab, long: bytes
 ) -> None:
