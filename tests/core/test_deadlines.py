@@ -61,7 +61,7 @@ def test_an_overrunning_sync_tool_is_left_to_itself(how: str, gate: threading.Ev
     else:
         result = asyncio.run(host.acall("probe", timeout=0.05))
 
-    assert time.monotonic() - began < 2
+    assert time.monotonic() - began < 20
     assert result.failure.code == "timeout"  # type: ignore[union-attr]
     assert MAY_APPLY not in result.content
     assert not late_notes(host)
@@ -263,7 +263,7 @@ def test_the_default_deadline_of_acall_is_watched_in_place() -> None:
 
     assert result.failure.code == "timeout"  # type: ignore[union-attr]
     assert cancelling == 0
-    assert time.monotonic() - began < 2
+    assert time.monotonic() - began < 20
 
 
 def test_a_tool_that_swallows_the_watch_has_timed_out_all_the_same() -> None:

@@ -230,12 +230,12 @@ def test_bad_expressions_are_refused(workspace: Workspace, pattern: str) -> None
 def test_a_hostile_expression_is_linear(workspace: Workspace, sources: Path) -> None:
     """An expression that explodes elsewhere is answered at once."""
     (sources / "x.txt").write_text("a" * 100_000 + "\n")
-    started = time.monotonic()
+    started = time.process_time()
 
     result = find(workspace, r"(a+)+$|(a|aa)+b|(.*a){20}c", regex=True)
 
     assert result.success
-    assert time.monotonic() - started < 4
+    assert time.process_time() - started < 4
 
 
 @pytest.mark.parametrize("pattern", ["", " ", "\t\n", "x" * 201])
@@ -278,12 +278,12 @@ def test_a_spent_budget_is_named(sources: Path, budget: Budget, stopped: str) ->
 def test_a_file_full_of_secrets_is_left_in_time(sources: Path) -> None:
     """Time that ends while one file is masked ends the search there, with what was masked."""
     (sources / "a.py").write_text("".join(f"password_{n} = 'needle{n}'\n" for n in range(60_000)))
-    started = time.monotonic()
+    started = time.process_time()
     budget = Budget(started + 0.3, never)
 
     found = search(PathGuard(sources), "a.py", finder("password", regex=False), budget, keep=9)
 
-    assert time.monotonic() - started < 1.5
+    assert time.process_time() - started < 1.5
     assert found.stopped == "the time limit"
     assert found.total < 60_000
     assert not any("needle" in hit.text for hit in found.hits)

@@ -282,11 +282,11 @@ MERGES = f"a: &a {{{', '.join(f'k{n}: v' for n in range(100))}}}\nb: {{<<: [{'*a
 def test_limits_are_named(tmp_path: Path, name: str, text: str, limit: str) -> None:
     """What explodes, nests or is too large is an `execution_error` with its limit, soon (P29)."""
     workspace = written(tmp_path, name, text)
-    started = time.monotonic()
+    started = time.process_time()
 
     failure = ask(workspace, name).failure
 
-    assert time.monotonic() - started < 3
+    assert time.process_time() - started < 3
     assert failure is not None
     assert failure.code == ErrorCode.EXECUTION_ERROR
     assert failure.metadata == {"reason": "limit"}

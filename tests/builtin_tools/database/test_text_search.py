@@ -74,10 +74,10 @@ def test_a_flood_of_masked_proposals_ends_in_time(tmp_path: Path) -> None:
       || replace(hex(zeroblob(20000)), '0', '"a",') || '0]}' from n;
     """
     workspace = sqlite_workspace(tmp_path, script)
-    started = time.monotonic()
+    started = time.process_time()
 
     result = ask(search_records, workspace, query="needle")
 
-    assert time.monotonic() - started < 3
+    assert time.process_time() - started < 3
     assert result.data["rows"] == []
     assert result.data["stopped"] == ["log"]

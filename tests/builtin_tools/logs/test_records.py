@@ -224,7 +224,7 @@ def test_hostile_lines_are_read_in_linear_time() -> None:
     """Long lines of what heads are made of do not multiply the time that they take."""
     for part in ("[", "a.", "2025-05-06 ", "INFO ", "\\", 'a="', "- ", "x "):
         text = f"{part * 100_000}\n"
-        started = time.monotonic()
+        started = time.process_time()
         for record in records(text):
             head_of(record, NOW)
-        assert time.monotonic() - started < 2, part
+        assert time.process_time() - started < 2, part

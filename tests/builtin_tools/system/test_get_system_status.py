@@ -93,7 +93,7 @@ def test_a_server_that_does_not_answer_costs_its_budget(tmp_path: Path) -> None:
 
     result = ask(get_system_status, workspace)
 
-    assert time.monotonic() - start < 3
+    assert time.monotonic() - start < 15
     fact = dict(result.artifacts[0].items)["database"]
     assert fact.startswith("not reachable: ")
     assert "Tulip-77" not in result.content

@@ -312,7 +312,7 @@ def test_a_head_that_drips_ends_with_the_deadline() -> None:
         with pytest.raises(Exception, match=r"did not answer within 0.3 s") as caught:
             fetch(target, None, 0.3)
 
-    assert time.monotonic() - began < 2
+    assert time.monotonic() - began < 8
     assert caught.value.metadata == {"reason": "no_answer"}  # type: ignore[attr-defined]
 
 
@@ -422,11 +422,11 @@ def test_markup_is_stripped() -> None:
 @pytest.mark.parametrize("piece", ["<", "<a ", "<script>", "<!--", "&", "<!", "</", "<a href='"])
 def test_hostile_markup_takes_linear_time(piece: str) -> None:
     """Sixty-four kilobytes of any beginning are stripped at once."""
-    began = time.monotonic()
+    began = time.process_time()
 
     strip_markup(piece * (65_536 // len(piece)))
 
-    assert time.monotonic() - began < 0.5
+    assert time.process_time() - began < 0.5
 
 
 @pytest.mark.parametrize(
