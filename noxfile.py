@@ -114,9 +114,8 @@ def smoke(session: nox.Session) -> None:
 def tests(session: nox.Session) -> None:
     """Run the tests on every supported interpreter, against the built wheel.
 
-    What they say of our own texts and types is the same on each, and is asked on the first. The
-    mutants of the kit and the long attacks are for the oldest and the newest: what they try
-    changes with an interpreter, and has not changed in the one between unless it has in both.
+    What they say of our own texts and types is the same on each, and is asked on the first; the
+    mutants of the kit and the long attacks on the oldest and the newest.
     """
     install_wheel(session, *groups("test"))
     left = {PYTHONS[0]: (), PYTHONS[-1]: OUR_WORDS}.get(str(session.python), LONG + OUR_WORDS)
