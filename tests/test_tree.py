@@ -30,12 +30,13 @@ FLOORS = (
     ("_schema", "_validator", "_repairs", "_plain", "_closed", "_spec", "_arguments", "_bounds"),
     (
         *("_hooks", "_context", "_steps", "_tool"),
-        *("_messages", "_runs", "_run_store", "_context_fit"),
+        *("_messages", "_runs", "_held", "_run_store", "_context_fit"),
         *("_entrypoints", "_settings_files", "_selection", "_discovery", "_loading"),
         *("_settings_structure", "_settings_keys", "_settings", "_trust"),
     ),
     (
         *("_judgement", "_structure", "_binding", "_registry", "_wrappers"),
+        *("_resources", "_body", "isolation"),
         *("_policy", "_rates", "_approval"),
     ),
     (
@@ -47,6 +48,7 @@ FLOORS = (
         "_call",
         "_consent",
         "_outcome",
+        "_placing",
         "_waiting",
         "_running",
         "_seam",
@@ -54,7 +56,7 @@ FLOORS = (
     (
         *("_lowering", "_run_state", "_replies", "_turns", "_loop", "_run_control"),
         "_endpoints",
-        *("_plugin_settings", "_session", "_host"),
+        *("_plugin_settings", "_runners", "_session", "_host"),
     ),
     ("toolseam", "providers", "runs", "testing", "cli", "__main__"),
 )

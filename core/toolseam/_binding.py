@@ -52,6 +52,7 @@ class BoundTool:
     __slots__ = (
         "_hooks",
         "_promised",
+        "awaited",
         "data_class",
         "distribution",
         "effect",
@@ -102,6 +103,8 @@ class BoundTool:
         # Writes of one plugin object take turns: what breaks the contract is never run twice.
         self.turn = threading.Lock()
         self._promised: Validator | None = None
+        # The same tool for an event loop, where its body is awaited elsewhere.
+        self.awaited: BoundTool | None = None
         # These replace themselves when they are first called: nothing is built before first use.
         self.execute: Callable[..., Any] = self._first_execute
         self.preview: Callable[..., Any] | None = (
@@ -143,6 +146,11 @@ class BoundTool:
 
         self.make = structurer(cast("type", self.spec.parameters))
         return self.make(value)
+
+    @property
+    def hooks(self) -> dict[str, Callable[..., Any]]:
+        """The hooks of the plugin object, by name."""
+        return self._hooks
 
     def judge(self, value: object) -> ToolResult:
         """Return what the hook gave if it is a sound result of this tool, else raise `Broken`."""

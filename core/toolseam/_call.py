@@ -140,6 +140,10 @@ class Facilities:
         self._tool = tool
         self._inner: Conversation | None = None
 
+    def whole(self) -> tuple[Call, BoundTool]:
+        """Return the attempt itself, and its tool."""
+        return self._call, self._tool
+
     def progress(self, done: float, total: float | None, text: str) -> None:
         """Note progress in the trace, live only."""
         conversation = self._call.conversation

@@ -8,6 +8,7 @@ import pluggy
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+    from concurrent.futures import Executor
 
     from toolseam._context import ToolContext
     from toolseam._endpoints import Endpoint
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from toolseam._messages import Provider
     from toolseam._result import ToolResult
     from toolseam._run_store import RunStore
-    from toolseam._settings_keys import OperatorSettings
+    from toolseam._settings_keys import ExecutorSettings, OperatorSettings
     from toolseam._spec import ToolSpec
     from toolseam._steps import Step
 
@@ -79,6 +80,13 @@ class PluginHooks:
     @hookspec(firstresult=True)
     def toolseam_provider(self, endpoint: Endpoint) -> Provider | None:
         """Give the provider that `host.provider` is asked for, or None; `endpoint` is optional."""
+
+    @hookspec(firstresult=True)
+    def toolseam_executor(self, name: str, settings: ExecutorSettings) -> Executor | None:
+        """Make the executor of `[executors.<name>]`, or None; asked when a body first goes there.
+
+        Raises `LoadError` with a line for the operator where it cannot be made.
+        """
 
     @hookspec
     def toolseam_run_store(self, host: Host) -> RunStore | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -17,12 +18,14 @@ from toolseam._errors import ErrorCode, LoadError, SettingsError, publish
 from toolseam._hooks import ToolSource
 from toolseam._levels import DataClass, Zone
 from toolseam._loading import load
+from toolseam._placing import Places, journaled
 from toolseam._plugin_settings import PluginSettings
 from toolseam._policy import Policy, PolicyDecision, Receiver, raise_claims
 from toolseam._rates import Rates
 from toolseam._registry import Given, Registry
 from toolseam._result import ToolError
 from toolseam._run_control import waiting_runs
+from toolseam._runners import Runners
 from toolseam._seam import aperform, perform
 from toolseam._session import Session, preview
 from toolseam._settings import Settings, coded_settings, load_settings
@@ -33,12 +36,15 @@ from toolseam._wrappers import HostPlugins
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
+    from concurrent.futures import Executor
     from types import TracebackType
 
     from toolseam._approval import Approval, Preview
     from toolseam._binding import BoundTool
+    from toolseam._body import Journal
     from toolseam._discovery import Discovery
     from toolseam._entrypoints import Record
+    from toolseam._held import HeldRun
     from toolseam._messages import Provider
     from toolseam._result import ToolResult
     from toolseam._runs import RunChange, RunStep, WaitingRun
@@ -63,6 +69,8 @@ class Host:
         plugins: host plugins: wrappers, and hooks of `toolseam.plugins`.
         settings: keys of the operator's file.
         plugin_settings: instances of plugins' settings classes, instead of the files' tables.
+        executors: by name, what `[runs_in]` may name beside the operator's `[executors]`; they
+            stay the caller's to shut down.
 
     Raises `LoadError` for a plugin that is refused, `SettingsError` for a bad key.
     """
@@ -74,8 +82,9 @@ class Host:
         *,
         settings: Mapping[str, Any] | None = None,
         plugin_settings: Iterable[object] = (),
+        executors: Mapping[str, Executor] | None = None,
     ) -> None:
-        self._build(coded_settings(settings), None, tools, plugins, plugin_settings)
+        self._build(coded_settings(settings), None, tools, plugins, plugin_settings, executors)
 
     @classmethod
     def load(  # noqa: PLR0913 - what a host is made of
@@ -89,6 +98,7 @@ class Host:
         tools: Iterable[object] = (),
         plugins: Iterable[object] = (),
         plugin_settings: Iterable[object] = (),
+        executors: Mapping[str, Executor] | None = None,
         mounts: bool = True,
     ) -> Self:
         """Return a host with the installed plugins; no tool is imported before it is wanted.
@@ -102,6 +112,7 @@ class Host:
             tools: further tools by code.
             plugins: further host plugins by code.
             plugin_settings: instances of plugins' settings classes.
+            executors: by name, what `[runs_in]` may name; they stay the caller's to shut down.
             mounts: False connects to none of `[mounts]`.
 
         Raises `SettingsError` for a bad settings file, `LoadError` where `strict` is set and a
@@ -117,7 +128,7 @@ class Host:
             loaded = attrs.evolve(loaded, operator=unmounted)
         found = discover(loaded.selection(set), folder=str(place.absolute()))
         host = cls.__new__(cls)
-        host._build(loaded, found, tools, plugins, plugin_settings)  # noqa: SLF001 - of this class
+        host._build(loaded, found, tools, plugins, plugin_settings, executors)  # noqa: SLF001 - ours
         return host
 
     def _build(
@@ -127,6 +138,7 @@ class Host:
         tools: Iterable[object],
         plugins: Iterable[object],
         plugin_settings: Iterable[object],
+        executors: Mapping[str, Executor] | None,
     ) -> None:
         self.settings = settings
         self.discovery = found
@@ -137,8 +149,13 @@ class Host:
         for plugin in plugins:
             host_plugins.add(plugin, _CODE)
 
+        self._runners = Runners(settings.operator, own, host_plugins, executors or {})
+        runs_in, most_s = settings.operator.runs_in, settings.limits.timeout_s
+        places = Places(runs_in, self._runners.runner, own.words, most_s)
+
         def strengthen(tool: BoundTool) -> None:
             raise_claims(tool, settings.tools.get(tool.name), _floor(own, tool))
+            places.put(tool)
 
         registry = Registry(
             [r for r in records if r.kind == "tool"],
@@ -241,6 +258,7 @@ class Host:
         tools: Iterable[str] | None = None,
         zone: Zone | str | None = None,
         keep: int | None = None,
+        journal: Journal | None = None,
     ) -> Session:
         """Return a new conversation.
 
@@ -251,12 +269,15 @@ class Host:
             zone: where the receiver of wire text stands, by default the settings' `zone`.
             keep: steps that stay in `session.steps`, the last ones; None is all of them, for a
                 conversation that ends.
+            journal: keeps the outcomes of its calls, so that who repeats them makes none twice.
         """
         if isinstance(tools, str):
             raise TypeError("tools are a collection of names, not one text")
         place = Zone(zone) if zone is not None else Zone(self.settings.operator.zone)
         allowed = None if tools is None else frozenset(tools)
         made = Conversation(self._state, actor=actor, zone=place, tools=allowed, keep=keep)
+        if journal is not None:
+            made.dress = partial(journaled, journal=journal)
         return Session(made)
 
     def provider(
@@ -347,6 +368,10 @@ class Host:
         """Return the runs that wait for people here, who has waited longest first."""
         return waiting_runs(self._state)
 
+    def held_runs(self) -> tuple[HeldRun, ...]:
+        """Return the runs that are held since nobody knows what a write did, the oldest first."""
+        return self._state.store.held_runs()
+
     @property
     def records(self) -> tuple[Record, ...]:
         """Every entry point that discovery found, with the status that it has by now."""
@@ -405,6 +430,7 @@ class Host:
         try:
             self._state.store.close()
         finally:
+            self._runners.close()
             self._state.resources.close()
             self._state.workers.close()
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Any, cast
 
+from toolseam._body import Lost, NotStarted, Raised, line_of
 from toolseam._call import Call, Refused
 from toolseam._conversation import WITHDRAWN
 from toolseam._errors import ErrorCode, SettingsError
@@ -16,7 +17,7 @@ from toolseam._trace import LOGGER
 if TYPE_CHECKING:
     from toolseam._binding import BoundTool
 
-_LOGGED = 20_000
+DIED = "worker_died"
 
 
 def result_of(call: Call, error: BaseException) -> ToolResult:
@@ -33,8 +34,16 @@ def result_of(call: Call, error: BaseException) -> ToolResult:
         return refusal(ErrorCode.TIMEOUT, f"{tool.name} timed out.")
     if isinstance(error, asyncio.CancelledError):
         return cancelled(call)
-    _log(tool, error)
-    kind = short(type(error).__name__)
+    if isinstance(error, NotStarted):
+        return _not_started(tool, error)
+    if isinstance(error, Lost):
+        return _lost(tool, error)
+    if isinstance(error, Raised):
+        kind, line = error.kind, error.line
+    else:
+        kind, line = short(type(error).__name__), line_of(error)
+    # To the host's log only: redacted, one record one line.
+    LOGGER.error("%s raised %s", tool.name, line)
     return refusal(ErrorCode.EXECUTION_ERROR, f"{tool.name} raised {kind}.")
 
 
@@ -94,14 +103,17 @@ def rose(task: asyncio.Task[Any] | None, before: int) -> bool:
     return task is not None and task.cancelling() > before
 
 
-def _log(tool: BoundTool, error: BaseException) -> None:
-    """Write what a tool raised to the host's log only: redacted, one record one line."""
-    import traceback
+def _lost(tool: BoundTool, lost: Lost) -> ToolResult:
+    """Nobody knows what a body did that was lost; a read changed nothing, whatever it did."""
+    message = f"{tool.name} was lost where it ran ({lost.reason})."
+    if tool.reads and lost.reason == DIED:
+        return refusal(ErrorCode.UNAVAILABLE, message, reason=lost.reason)
+    if not tool.reads:
+        message += " The change may still apply."
+    return refusal(ErrorCode.EXECUTION_ERROR, message, reason=lost.reason)
 
-    from toolseam.guards import mask_secrets
 
-    # Twice what is kept is masked: a secret that the first cut beheads is not in the second.
-    lines = "".join(traceback.format_exception(error))[-2 * _LOGGED :]
-    text, _ = mask_secrets(lines)
-    line = text.encode("unicode_escape").decode("ascii")[-_LOGGED:]
-    LOGGER.error("%s raised %s", tool.name, line)
+def _not_started(tool: BoundTool, error: NotStarted) -> ToolResult:
+    detail = f": {error.detail}" if error.detail else ""
+    message = f"{tool.name} could not be started where it runs ({error.reason}{detail})."
+    return refusal(ErrorCode.UNAVAILABLE, message, reason=error.reason)

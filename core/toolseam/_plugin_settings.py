@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, cast
 import attrs
 
 from toolseam._errors import SettingsError
+from toolseam._jsontext import ARGUMENT_BYTES, encode
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -48,9 +49,32 @@ class PluginSettings:
                 self._made[key] = self._make(tool.distribution, wanted)
             return self._made[key]
 
+    def words(self, tool: BoundTool) -> str | None:
+        """Return what the settings of a tool's plugin are made of, for wherever its body runs.
+
+        JSON text: the table, the host's facts, the file and the key that errors name. None for a
+        tool without settings; `SettingsError` for what no text can say.
+        """
+        wanted = tool.spec.settings
+        if wanted is None:
+            return None
+        if wanted in self._given:
+            raise SettingsError("settings given by code go to no other process")
+        own, facts, file, key = self._table(tool.distribution, wanted)
+        if "folder" in facts:
+            facts["folder"] = str(facts["folder"])
+        return encode([own, facts, file, key], limit=ARGUMENT_BYTES).decode()
+
     def _make(self, distribution: str, wanted: type) -> object:
         from toolseam._settings_structure import structure
 
+        own, facts, file, key = self._table(distribution, wanted)
+        made: Any = structure(own, cast("type[Any]", wanted), file, key)
+        return attrs.evolve(made, **facts) if facts else made
+
+    def _table(
+        self, distribution: str, wanted: type
+    ) -> tuple[dict[str, Any], dict[str, object], str, str]:
         settings = self._settings
         own = dict(settings.operator.plugins.get(distribution, {}))
         facts: dict[str, object] = {}
@@ -63,9 +87,7 @@ class PluginSettings:
             if key in own:
                 raise SettingsError(f"{key} is set by the host", key=f"plugins.toolseam.{key}")
         file = str(settings.workspace_file or settings.operator_file)
-        key = "workspace" if facts else f"plugins.{distribution}"
-        made: Any = structure(own, cast("type[Any]", wanted), file, key)
-        return attrs.evolve(made, **facts) if facts else made
+        return own, facts, file, "workspace" if facts else f"plugins.{distribution}"
 
     def _facts(self, wanted: type) -> dict[str, object]:
         settings = self._settings

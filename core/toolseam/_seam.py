@@ -122,6 +122,8 @@ async def _arun_sync(call: Call, tool: BoundTool, seconds: float | None) -> Tool
     within = call.conversation.state.timeout_s if seconds is None else seconds
     if within <= 0:
         return timed_out(call, within)
+    if tool.awaited is not None:
+        return await in_task(call, tool.awaited, within)
     call.deadline = monotonic() + within
     result: ToolResult = await in_thread(call, lambda: run(call, tool), within)
     return result

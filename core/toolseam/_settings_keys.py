@@ -196,6 +196,49 @@ class ServeMcp:
 
 
 @attrs.frozen
+class ProcessLimits:
+    """`[process]`: what a process may use in which the bodies of tools run; see `runs_in`."""
+
+    workers: int = _key(2, "Processes at once, of the process and of each sandbox.", ge=1, le=256)
+    memory_mb: int = _key(512, "Address space of one.", ge=64, le=1_048_576)
+    cpu_s: int = _key(60, "Seconds of processor time that one call may use.", ge=1, le=86_400)
+    file_mb: int = _key(64, "The largest file that it may write.", ge=0, le=1_048_576)
+    open_files: int = _key(256, "Files that it may have open.", ge=32, le=65_536)
+    calls: int = _key(1_000, "Calls after which it is replaced.", ge=1, le=1_000_000)
+    env: Variables = _key(
+        Variables, "What it gets besides `PATH`, `HOME` and `LANG`; the value is of this process."
+    )
+
+
+@attrs.frozen
+class Grants:
+    """`[sandbox.<tool>]` or `[sandbox."group:<name>"]`: what is let into a tool's sandbox."""
+
+    network: bool = _key(False, "True: it may use the network.")
+    read: tuple[str, ...] = _key((), "Absolute paths that it may read.")
+    write: tuple[str, ...] = _key((), "Absolute paths that it may change.")
+
+    def __attrs_post_init__(self) -> None:
+        """Hold the paths to whole ones."""
+        for path in (*self.read, *self.write):
+            if not path.startswith("/"):
+                raise wrong_value("absolute paths")
+
+
+@attrs.frozen
+class ExecutorSettings:
+    """`[executors.<name>]`: an engine that carries bodies, made by a host plugin."""
+
+    kind: str | None = _key(None, "Who makes it; absent: the name itself.")
+    address: str | None = _key(
+        None, "Where it is; absent: one of this machine's own, started with the host's first call."
+    )
+    workers: int = _key(2, "Processes, where it is started here.", ge=1, le=256)
+    threads: int = _key(4, "Threads of each, where it is started here.", ge=1, le=256)
+    options: Mapping[str, Any] = _key(dict, "Options of the kind's own.")
+
+
+@attrs.frozen
 class CommonSettings:
     """Keys of both files; what the workspace's says may only narrow the operator's."""
 
@@ -235,6 +278,18 @@ class OperatorSettings(CommonSettings):
         factory=dict[str, Mount],
         validator=shaped("[a-z][a-z0-9]{0,15}", "names of at most 16 small letters and digits"),
         metadata={"text": "MCP servers whose tools are mounted, by name."},
+    )
+    runs_in: Mapping[str, str] = _key(
+        dict,
+        "Where bodies run, by tool, else `group:<name>`, else `class:<data class>`, else `*`:"
+        " `inline`, `thread`, `process`, `sandbox` or one of `executors`.",
+    )
+    process: ProcessLimits = _key(ProcessLimits, "Bounds of processes that run bodies.")
+    sandbox: Mapping[str, Grants] = _key(dict, "What sandboxes let in, by tool or group.")
+    executors: Mapping[str, ExecutorSettings] = attrs.field(
+        factory=dict[str, ExecutorSettings],
+        validator=shaped("[a-z][a-z0-9_]{0,31}", "names of small letters, digits and _"),
+        metadata={"text": "Engines that carry bodies, by name."},
     )
     plugins: Mapping[str, Mapping[str, Any]] = _key(dict, "A plugin's settings, by distribution.")
     secrets: Mapping[str, str] = _key(dict, "A secret's name to its environment variable.")

@@ -26,6 +26,7 @@ class FunctionTool:
         self.function = function
         self.__doc__ = function.__doc__
         self.__name__ = spec.name
+        self.__module__ = function.__module__
         self._spec = spec
         self.execute = hookimpl(_hook(function, _names(spec), context))
 

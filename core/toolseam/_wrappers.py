@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 _PARAMETERS = {
     "execute": ("arguments", "context"),
     "toolseam_close": ("host",),
+    "toolseam_executor": ("name", "settings"),
     "toolseam_open": ("host",),
     "toolseam_provider": ("endpoint",),
     "toolseam_run_store": ("host",),

@@ -1,0 +1,307 @@
+"""Where a tool's body runs: the operator's rule, and what carries it there (contract §5).
+
+A tool that runs apart has hooks of ours in the place of its own: they hand the recorded arguments
+over as bytes, once, and judge what comes back. The seam does not know the difference.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import copy
+import sys
+from time import monotonic
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, cast
+
+import orjson
+
+from toolseam._body import (
+    Lost,
+    NotStarted,
+    Raised,
+    asked,
+    carry_out,
+    outcome_of,
+    request_of,
+    run_body,
+)
+from toolseam._call import Facilities, given_to
+from toolseam._errors import SettingsError
+from toolseam._levels import Zone
+from toolseam._result import ToolError, ToolResult, failed
+from toolseam._result_json import encode_result
+from toolseam._text import short
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from concurrent.futures import Executor, Future
+
+    from toolseam._binding import BoundTool
+    from toolseam._body import Ask, Journal, Runner
+    from toolseam._call import Call
+    from toolseam._context import ToolContext
+    from toolseam._levels import DataClass
+
+INLINE, THREAD, PROCESS, SANDBOX = "inline", "thread", "process", "sandbox"
+OURS = (INLINE, THREAD, PROCESS, SANDBOX)
+_LOOK_S = 0.05
+"""How often whoever waits for a body looks whether somebody still waits for him."""
+
+
+def place_of(rules: Mapping[str, str], tool: BoundTool) -> str:
+    """Return where the operator wants a tool's body: by name, else group, else class, else `*`."""
+    data_class: DataClass = tool.data_class
+    for key in (tool.name, f"group:{tool.spec.group}", f"class:{data_class.value}", "*"):
+        if key in rules:
+            return rules[key]
+    return INLINE
+
+
+class Places:
+    """Puts the bodies of tools where the operator wants them.
+
+    Args:
+        rules: `[runs_in]`.
+        runner: gives what carries a tool's body to a place, and the version that it needs there.
+        words: gives the words of a tool's settings, as JSON text, for wherever its body runs.
+        timeout_s: what a body may take that has no deadline of its own.
+    """
+
+    def __init__(
+        self,
+        rules: Mapping[str, str],
+        runner: Callable[[str, BoundTool], tuple[Runner, str | None]],
+        words: Callable[[BoundTool], str | None],
+        timeout_s: float,
+    ) -> None:
+        self._rules = rules
+        self._runner = runner
+        self._words = words
+        self._timeout_s = timeout_s
+
+    def put(self, tool: BoundTool) -> None:
+        """Have a tool's hooks run where the operator wants them."""
+        place = place_of(self._rules, tool) if self._rules else INLINE
+        if place == INLINE:
+            return
+        if place == THREAD:
+            tool.timeout_s = min(tool.timeout_s or self._timeout_s, self._timeout_s)
+            return
+        away = Away(tool, lambda: self._runner(place, tool), self._words, self._timeout_s)
+        if place not in OURS:  # an executor's futures are done by themselves
+            tool.awaited = _standing_for(copy.copy(tool), away.aexecute, is_async=True)
+        if tool.preview is not None:
+            tool.preview = away.preview
+        _standing_for(tool, away.execute)
+
+
+def _standing_for(
+    tool: BoundTool, execute: Callable[..., Any], *, is_async: bool = False
+) -> BoundTool:
+    """Have a hook of ours stand for the tool's: it needs the context, the body makes the class."""
+    tool.execute = execute
+    tool.wants_context = True
+    tool.make = None
+    tool.is_async = is_async
+    return tool
+
+
+class Away:
+    """The hooks of a tool whose body runs apart."""
+
+    def __init__(
+        self,
+        tool: BoundTool,
+        runner: Callable[[], tuple[Runner, str | None]],
+        words: Callable[[BoundTool], str | None],
+        timeout_s: float,
+    ) -> None:
+        self._target = target_of(tool)
+        self._runner = runner
+        self._words = words
+        self._timeout_s = timeout_s
+
+    def execute(self, arguments: object, context: ToolContext) -> ToolResult:  # noqa: ARG002
+        """Run the tool's `execute` apart, and wait for it."""
+        return outcome_of(self.answer(context, "execute"))
+
+    def preview(self, arguments: object, context: ToolContext) -> ToolResult:  # noqa: ARG002
+        """Run the tool's `preview` apart, and wait for it."""
+        return outcome_of(self.answer(context, "preview"))
+
+    async def aexecute(self, arguments: object, context: ToolContext) -> ToolResult:  # noqa: ARG002
+        """Run the tool's `execute` apart, and await it."""
+        call, tool = whole(context)
+        future = self._submit(call, tool, context, "execute", self._until(context))
+        try:
+            answer: object = await asyncio.wrap_future(cast("Future[object]", future))
+        except asyncio.CancelledError:
+            future.cancel()
+            raise
+        except Exception as error:  # noqa: BLE001 - another's future raises as it likes
+            raise known(error) from None
+        return outcome_of(answer)
+
+    def answer(self, context: ToolContext, hook: str) -> bytes:
+        """Run a hook apart and return the bytes of its answer."""
+        call, tool = whole(context)
+        until = self._until(context)
+        future = self._submit(call, tool, context, hook, until)
+        try:
+            while True:
+                try:
+                    return future.result(max(0.0, min(_LOOK_S, until - monotonic())))
+                except TimeoutError:
+                    if not future.done() and not call.abandoned and monotonic() < until:
+                        continue
+                    if future.done():
+                        return future.result()
+                    raise
+        except Exception as error:  # noqa: BLE001 - another's future raises as it likes
+            future.cancel()
+            raise known(error) from None
+        except BaseException:
+            future.cancel()
+            raise
+
+    def _until(self, context: ToolContext) -> float:
+        return monotonic() + self._timeout_s if context.deadline is None else context.deadline
+
+    def _submit(
+        self, call: Call, tool: BoundTool, context: ToolContext, hook: str, until: float
+    ) -> Future[bytes]:
+        if self._target is None:
+            raise NotStarted("no_import", f"{tool.name} cannot be imported by a name")
+        runner, version = self._runner()
+        actor = context.actor
+        head = {
+            "target": self._target,
+            "name": tool.name,
+            "distribution": tool.distribution,
+            "version": version,
+            "hook": hook,
+            "settings": self._words(tool),
+            "run_id": context.run_id,
+            "call_id": context.call_id,
+            "step_id": context.step_id,
+            "remaining": until - monotonic(),
+            "actor": None if actor is None else [actor.name, sorted(actor.roles), actor.service],
+        }
+        request = request_of(head, cast("bytes", call.arguments))
+        return runner.submit(request, owner=tool.distribution, ask=_Lent(call, tool).ask)
+
+
+def whole(context: ToolContext) -> tuple[Call, BoundTool]:
+    """Return the attempt that a context was built for."""
+    return cast("Facilities", context._call).whole()  # noqa: SLF001 - the core's own
+
+
+def known(error: Exception) -> Exception:
+    """Return what the seam knows: whatever else a future raises means that the body was lost."""
+    ours = (Lost, NotStarted, Raised, SettingsError, ToolError, TimeoutError)
+    if isinstance(error, ours) or type(error).__module__.startswith("toolseam."):
+        return error
+    return Lost("worker_died", short(type(error).__name__))
+
+
+class _Lent:
+    """Answers what a body asks of its host; nothing is lent to a call that was given up."""
+
+    def __init__(self, call: Call, tool: BoundTool) -> None:
+        self._call = call
+        self._facilities = Facilities(call, tool)
+
+    def ask(self, message: bytes) -> bytes:
+        """Return the answer to one question; raises `Lost` for one that is not known."""
+        word, values = asked(message)
+        if self._call.abandoned:
+            raise Lost("given_up")
+        try:
+            return orjson.dumps({"ok": self._answer(word, values)})
+        except ToolError as error:
+            return orjson.dumps({"error": encode_result(failed(error))})
+
+    def _answer(self, word: str, values: list[Any]) -> object:
+        kinds = [type(value) for value in values]
+        lent = self._facilities
+        if word == "secret" and kinds == [str]:
+            return lent.secret(values[0])
+        if word == "call" and kinds == [str, str]:
+            return encode_result(lent.nested(values[0], values[1]))
+        if word == "send_to" and kinds == [str] and values[0] in tuple(Zone):
+            lent.send_to(Zone(values[0]))
+            return None
+        if word == "progress" and len(kinds) == 3 and kinds[2] is str:  # noqa: PLR2004
+            done, total = (_number(value) for value in values[:2])
+            lent.progress(done or 0.0, total, values[2])
+            return None
+        raise Lost("worker_protocol", "it asked for something that is not known")
+
+
+def _number(value: object) -> float | None:
+    return float(value) if isinstance(value, int | float) else None
+
+
+def target_of(tool: BoundTool) -> str | None:
+    """Return `module` or `module:name` by which a tool can be imported elsewhere, or None."""
+    plugin = tool.plugin
+    if isinstance(plugin, ModuleType):
+        return _importable(plugin.__name__)
+    for home in dict.fromkeys((_home(tool.hooks["execute"]), _home(plugin), _home(type(plugin)))):
+        module = sys.modules.get(home or "")
+        if module is None or _importable(module.__name__) is None:
+            continue
+        for name, value in vars(module).items():
+            if value is plugin:
+                return f"{module.__name__}:{name}"
+    return None
+
+
+def _home(thing: object) -> str | None:
+    name = getattr(thing, "__module__", None)
+    return name if isinstance(name, str) else None
+
+
+def _importable(name: str) -> str | None:
+    """A program's own module is another one wherever it is imported again."""
+    return None if name == "__main__" else name
+
+
+class ExecutorRunner:
+    """Carries bodies over any `concurrent.futures.Executor`; nothing leads back to the host."""
+
+    def __init__(self, executor: Executor) -> None:
+        self._executor = executor
+
+    def submit(self, request: bytes, *, owner: str, ask: Ask) -> Future[bytes]:  # noqa: ARG002
+        """Hand a body to the executor; raises `NotStarted` where it takes none."""
+        try:
+            return self._executor.submit(run_body, request)
+        except Exception as error:  # noqa: BLE001 - another's code raises as it likes
+            raise NotStarted("executor", f"it raised {short(type(error).__name__)}") from None
+
+    def close(self) -> None:
+        """Shut the executor down, and wait for nobody."""
+        self._executor.shutdown(wait=False, cancel_futures=True)
+
+
+def journaled(tool: BoundTool, journal: Journal) -> BoundTool:
+    """Return a tool whose outcomes are kept in a journal; the plugin object stays the same."""
+    kept = copy.copy(tool)
+    inner = copy.copy(tool)
+    away = getattr(tool.execute, "__self__", None)
+
+    def execute(arguments: object, context: ToolContext) -> ToolResult:
+        call, _ = whole(context)
+
+        def run() -> bytes:
+            if isinstance(away, Away):
+                return away.answer(context, "execute")
+            given = arguments if tool.make is None else given_to(call, tool)
+            return carry_out(inner, "execute", given, context)
+
+        answer = journal.once(context.call_id, tool=tool.name, reads=tool.reads, run=run)
+        return outcome_of(answer)
+
+    kept.awaited = None
+    return _standing_for(kept, execute)

@@ -1,0 +1,137 @@
+"""The runners of one host: each made when the first body goes there, all ended with the host."""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING, Any
+
+from toolseam._body import NotStarted
+from toolseam._errors import LoadError, SettingsError
+from toolseam._placing import OURS, PROCESS, SANDBOX, ExecutorRunner
+from toolseam._selection import near_miss
+from toolseam._settings_keys import ExecutorSettings, Grants
+from toolseam._text import short
+from toolseam._trace import LOGGER
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from concurrent.futures import Executor
+
+    from toolseam._binding import BoundTool
+    from toolseam._body import Runner
+    from toolseam._plugin_settings import PluginSettings
+    from toolseam._settings_keys import OperatorSettings
+    from toolseam._wrappers import HostPlugins
+
+
+class Runners:
+    """Gives the runner of a place; thread-safe.
+
+    Args:
+        operator: whose `[runs_in]`, `[process]`, `[sandbox]` and `[executors]` hold.
+        own: structures the tools' settings, of which some say what a sandbox must let in.
+        plugins: those that may make an executor.
+        given: executors that host code handed over; they stay its own to shut down.
+
+    Raises `SettingsError` for a place that nobody names.
+    """
+
+    def __init__(
+        self,
+        operator: OperatorSettings,
+        own: PluginSettings,
+        plugins: HostPlugins,
+        given: Mapping[str, Executor],
+    ) -> None:
+        self._operator = operator
+        self._own = own
+        self._plugins = plugins
+        self._given = dict(given)
+        self._turn = threading.Lock()
+        self._made: dict[object, Runner] = {}
+        self._closed = False
+        for name in given:
+            if name in OURS:
+                raise SettingsError(f"an executor cannot be called {name!r}", key=f"runs_in.{name}")
+        places = (*OURS, *operator.executors, *given)
+        for key, place in operator.runs_in.items():
+            if place not in places:
+                hint = near_miss(place, places)
+                message = f"runs_in.{key}: there is no place {short(place)!r}{hint}"
+                raise SettingsError(message, key=f"runs_in.{key}")
+
+    def runner(self, place: str, tool: BoundTool) -> tuple[Runner, str | None]:
+        """Return what carries a tool's body, and the version that has to be there, if any has.
+
+        Raises `NotStarted` where the place cannot be had.
+        """
+        if place == PROCESS:
+            return self._once(PROCESS, lambda: self._pool(None)), None
+        if place == SANDBOX:
+            grants = self._grants(tool)
+            return self._once(grants, lambda: self._pool(grants)), None
+        return self._once(place, lambda: self._executor(place)), tool.version or None
+
+    def close(self) -> None:
+        """End all of them but what host code handed over."""
+        with self._turn:
+            self._closed = True
+            made, self._made = self._made, {}
+        for place, runner in made.items():
+            if place in self._given:
+                continue
+            try:
+                runner.close()
+            except Exception as error:  # noqa: BLE001 - the others are ended all the same
+                LOGGER.warning("ending a runner raised %s", type(error).__name__)
+
+    def _once(self, key: object, make: Callable[[], Runner]) -> Runner:
+        found = self._made.get(key)
+        if found is not None:
+            return found
+        with self._turn:
+            if self._closed:
+                raise NotStarted("closed", "the host is closed")
+            if key not in self._made:
+                self._made[key] = make()
+            return self._made[key]
+
+    def _pool(self, grants: Grants | None) -> Runner:
+        from toolseam.isolation._pool import ProcessPool
+
+        return ProcessPool(self._operator.process, sandbox=grants)
+
+    def _grants(self, tool: BoundTool) -> Grants:
+        """Return what the operator lets into a tool's sandbox; refuse a tool that needs more."""
+        table = self._operator.sandbox
+        grants = table.get(tool.name) or table.get(f"group:{tool.spec.group}") or Grants()
+        settings: Any = self._own.of(tool)
+        needs = getattr(settings, "sandbox_needs", None)
+        wanted: Grants = Grants() if needs is None else needs(tool.spec)
+        lacking = [
+            *(["network"] if wanted.network and not grants.network else []),
+            *(f"read {path}" for path in wanted.read if path not in {*grants.read, *grants.write}),
+            *(f"write {path}" for path in wanted.write if path not in grants.write),
+        ]
+        if lacking:
+            detail = f"[sandbox.{tool.name}] grants no {', '.join(lacking)}"
+            raise NotStarted("not_granted", detail)
+        return grants
+
+    def _executor(self, place: str) -> Runner:
+        if place in self._given:
+            return ExecutorRunner(self._given[place])
+        settings = self._operator.executors.get(place, ExecutorSettings())
+        for _, make in self._plugins.implementations("toolseam_executor"):
+            try:
+                made = make(name=place, settings=settings)
+            except LoadError as error:
+                raise NotStarted("executor", short(str(error), 200)) from None
+            except Exception as error:  # noqa: BLE001 - another's code raises as it likes
+                LOGGER.warning("making the executor %s raised %s", place, type(error).__name__)
+                raise NotStarted("executor", f"making it raised {type(error).__name__}") from None
+            if made is not None:
+                return ExecutorRunner(made)
+        kind = settings.kind or place
+        detail = f"no plugin makes {short(kind)!r}; name one that does in `trust`"
+        raise NotStarted("executor", detail)
