@@ -6,11 +6,13 @@ import threading
 from typing import TYPE_CHECKING, Protocol
 
 from toolseam._errors import publish
+from toolseam._held import held_of, settled
 from toolseam._runs import RunError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from toolseam._held import HeldRun, Told
     from toolseam._result import ToolResult
     from toolseam._runs import KeptDecision, Run, RunStep
     from toolseam._steps import Intent, Step
@@ -82,6 +84,30 @@ class RunStore(Protocol):
         """Remember how a run ended; what waited of it is erased."""
         ...
 
+    def hold(self, run: Run) -> None:
+        """Hold a run whose writes with an unknown effect nobody may repeat; it goes on later."""
+        ...
+
+    def held_runs(self) -> tuple[HeldRun, ...]:
+        """Return the runs that are held, the oldest first; raises `RunError` `unavailable`."""
+        ...
+
+    def settle(self, run_id: str, told: Sequence[Told]) -> bool:
+        """Keep what people say of calls of a held run, all or none; True if no call is left.
+
+        With the last one a run that does not go on has ended: failed, reason `settled`.
+
+        Raises `RunError`: `not_found` where nothing is held, `conflict` where somebody has said it.
+        """
+        ...
+
+    def release(self, run_id: str) -> tuple[Told, ...]:
+        """Take a run that is held, to go on with it; return what people have said of its calls.
+
+        Raises `RunError`: `not_found` where nothing is held, `conflict` while a call is open.
+        """
+        ...
+
     def close(self) -> None:
         """End with the host."""
         ...
@@ -93,6 +119,7 @@ class MemoryStore:
     def __init__(self) -> None:
         self._turn = threading.Lock()
         self._waiting: dict[str, tuple[bytes, dict[int, bytes]]] = {}
+        self._held: dict[str, HeldRun] = {}
 
     def begin(self, run_id: str, facts: Mapping[str, object]) -> None:
         """Nothing is kept."""
@@ -155,6 +182,32 @@ class MemoryStore:
         """Forget it."""
         with self._turn:
             self._waiting.pop(run.id, None)
+            self._held.pop(run.id, None)
+
+    def hold(self, run: Run) -> None:
+        """Keep its calls in memory."""
+        with self._turn:
+            self._held[run.id] = held_of(run)
+
+    def held_runs(self) -> tuple[HeldRun, ...]:
+        """Return them in the order in which they came."""
+        with self._turn:
+            return tuple(self._held.values())
+
+    def settle(self, run_id: str, told: Sequence[Told]) -> bool:
+        """Keep it with the calls, all or none."""
+        with self._turn:
+            self._held[run_id] = found = settled(self._found_held(run_id), told)
+            return not found.open
+
+    def release(self, run_id: str) -> tuple[Told, ...]:
+        """Forget it."""
+        with self._turn:
+            found = self._found_held(run_id)
+            if found.open:
+                raise RunError("Not every call of this run is told of.", "conflict")
+            del self._held[run_id]
+            return tuple(each.told for each in found.calls if each.told is not None)
 
     def close(self) -> None:
         """Nothing is open."""
@@ -163,6 +216,11 @@ class MemoryStore:
         if run_id not in self._waiting:
             raise RunError("No run of this id waits here.", "not_found")
         return self._waiting[run_id]
+
+    def _found_held(self, run_id: str) -> HeldRun:
+        if run_id not in self._held:
+            raise RunError("No run of this id is held here.", "not_found")
+        return self._held[run_id]
 
 
 publish(globals(), "RunStore")

@@ -8,6 +8,7 @@ from toolseam._call import Place
 from toolseam._consent import approve, is_of
 from toolseam._consent import preview as preview_of
 from toolseam._errors import ErrorCode, publish
+from toolseam._held import settle
 from toolseam._loop import drive
 from toolseam._lowering import Dialect, Lowering
 from toolseam._result import ToolError, copy_error
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from toolseam._call import Call
     from toolseam._context import Actor
     from toolseam._conversation import Conversation
+    from toolseam._held import HeldCall, Verdict
     from toolseam._levels import DataClass, Zone
     from toolseam._messages import Message
     from toolseam._render import WireText
@@ -293,6 +295,24 @@ class Session:
         Raises `RunError` `not_found` where it does not wait, else with the code of its refusal.
         """
         return revised(self._conversation.state, run_id, pending.position, arguments)
+
+    def settle(
+        self, run_id: str, calls: Iterable[HeldCall], verdict: Verdict, *, actor: Actor
+    ) -> bool:
+        """Say what calls of a held run did, all or none of them; True if none is left.
+
+        When it is said of the last one, the run ends, or goes on where somebody takes it up.
+
+        Args:
+            run_id: the run, one of `host.held_runs()`.
+            calls: of that run; none, to say that people have seen a run without an open call.
+            verdict: `done` or `not_done`.
+            actor: who says so, a person who might approve such a call.
+
+        Raises `RunError`: `not_found` where nothing is held, `permission_denied` for who may not
+        say, `conflict` where somebody has.
+        """
+        return settle(self._conversation.state, run_id, calls, verdict, actor)
 
     def _begun(
         self,

@@ -60,7 +60,7 @@ def on_terminal(
     width: int = 100,
     environ: Mapping[str, str] | None = None,
 ) -> Ran:
-    """Run it with a terminal on all three streams; an `answer` is typed where a digest stands.
+    """Run it with a terminal on all three streams; an `answer` is typed where one is asked for.
 
     In it, `{digest}` stands for the first eight characters of the digest that was shown last.
     """
@@ -86,8 +86,9 @@ def on_terminal(
                 break
             seen += part
             asked = re.search(rb"Digest ([0-9a-f]{64})", seen[fresh:])
-            if answers and asked and seen.endswith(b"to approve: "):
-                typed = answers.pop(0).format(digest=asked[1][:8].decode())
+            if answers and seen.endswith((b"to approve: ", b"or nothing: ", b"to say so: ")):
+                digest = asked[1][:8].decode() if asked else ""
+                typed = answers.pop(0).format(digest=digest)
                 os.write(master, typed.encode() + b"\n")
                 fresh = len(seen)
         code = process.wait(timeout=60)

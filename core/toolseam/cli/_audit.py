@@ -168,7 +168,8 @@ def _show(audit: Audit, options: Namespace) -> int:
 
 def _whole(audit: Audit, run: dict[str, Any]) -> dict[str, Any]:
     found = run["run"]
-    return {**run, "decisions": audit.decisions(found), "steps": list(audit.steps(found))}
+    said = {"decisions": audit.decisions(found), "told": audit.told(found)}
+    return {**run, **said, "steps": list(audit.steps(found))}
 
 
 def _show_run(run: dict[str, Any]) -> None:
@@ -184,15 +185,25 @@ def _show_run(run: dict[str, Any]) -> None:
     else:
         for row in rows:
             say("\t".join(row))
-    for each in run["decisions"]:
-        said = f"wait {each['wait']}, call {each['position']}: {each['verdict']}"
-        say(f"{said} by {each['decided_by']}, {_when(each['at'])}")
+    for line in _people(run):
+        say(line)
     for step in run["steps"]:
         content: dict[str, Any] = step["content"] or {}
         for key, value in content.items():
             _show_content(f"#{step['seq']} {key}: ", value)
     if run["answer"] is not None:
         _show_content("answer: ", run["answer"])
+
+
+def _people(run: dict[str, Any]) -> Iterator[str]:
+    """Give what people decided of calls that waited, and said of calls that held the run."""
+    for each in run["decisions"]:
+        said = f"wait {each['wait']}, call {each['position']}: {each['verdict']}"
+        yield f"{said} by {each['decided_by']}, {_when(each['at'])}"
+    for each in run["told"]:
+        verdict = each["verdict"].replace("_", " ")
+        said = f"round {each['round']}, call {each['position']}: {verdict}"
+        yield f"{said}, says {each['said_by']}, {_when(each['at'])}"
 
 
 def _show_content(heading: str, value: object) -> None:

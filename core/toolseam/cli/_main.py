@@ -27,6 +27,7 @@ COMMANDS = {
     "ask": "put a question to a model that may call the tools",
     "serve": "offer the tools to MCP clients, over standard streams or HTTP",
     "approve": "look at calls that wait for a person, and decide",
+    "held": "look at runs whose writes nobody knows the effect of, and say what happened",
     "doctor": "check settings, plugins and workspace, and say what to do",
     "trust": "let a distribution load, or a workspace name connections",
     "mount": "what an MCP server of `[mounts]` offers, and the words that declare it",

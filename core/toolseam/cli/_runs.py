@@ -82,7 +82,8 @@ def _ended(run: Run) -> Iterator[str]:
         yield from _waits(run)
     elif run.status is RunStatus.HELD:
         yield "The run is held: a write was made, and what came of it could not be stored."
-        yield f"`toolseam audit show {run.id}` tells what is known."
+        yield "Look whether it was done, and say so on a terminal:"
+        yield f"  toolseam held {run.id}"
     elif run.reason is Termination.MAX_ROUNDS:
         yield f"Stopped after {run.rounds} rounds (`--max-rounds`); the answer is what there is."
     elif run.reason is Termination.PROVIDER_FAILED:

@@ -3,6 +3,7 @@
 A store is given by the hook `toolseam_run_store` of a plugin; `Privacy` is what its copy keeps.
 """
 
+from toolseam._held import HeldCall, HeldRun, Told
 from toolseam._levels import Privacy
 from toolseam._run_store import RunStore
 from toolseam._runs import (
@@ -23,6 +24,8 @@ from toolseam._steps import Intent
 __all__ = [
     "Budget",
     "Decision",
+    "HeldCall",
+    "HeldRun",
     "Intent",
     "KeptDecision",
     "PendingCall",
@@ -34,5 +37,6 @@ __all__ = [
     "RunStep",
     "RunStore",
     "Termination",
+    "Told",
     "WaitingRun",
 ]

@@ -35,6 +35,7 @@ _STEP = (
     *("version", "status", "effect", "facts", "content"),
 )
 _DECISION = ("wait", "position", "at", "verdict", "decided_by")
+_TOLD = ("round", "position", "at", "verdict", "said_by")
 
 
 @attrs.frozen
@@ -110,6 +111,10 @@ class Audit:
     def decisions(self, run_id: str) -> list[dict[str, Any]]:
         """Return who decided what, and when."""
         return [_record(_DECISION, row) for row in self._database.rows(sql.SAID, run_id)]
+
+    def told(self, run_id: str) -> list[dict[str, Any]]:
+        """Return who said what of the calls that held a run, and when."""
+        return [_record(_TOLD, row) for row in self._database.rows(sql.TOLD, run_id)]
 
     def purge(self, days: float) -> int:
         """Delete what is older than `days`; return how many runs and sessions."""

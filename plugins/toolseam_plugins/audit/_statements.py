@@ -45,6 +45,32 @@ TAKE: Final = "UPDATE run SET writer = ? WHERE id = ? AND status = 'waiting_for_
 LEVEL: Final = "SELECT level FROM run WHERE id = ?"
 CLAIM: Final = "UPDATE run SET status = 'running', level = ?, state = NULL WHERE id = ?"
 HELD: Final = "UPDATE run SET status = 'held' WHERE id = ? AND status = 'running'"
+FENCED: Final = """
+UPDATE run SET status = 'held', reason = 'fenced' WHERE id = ? AND status = 'running'
+"""
+ALL_HELD: Final = """
+SELECT id, owner, began, reason FROM run WHERE status = 'held' ORDER BY began, id
+"""
+# What people say of a held call has no wait, and the call's number for its position.
+HELD_CALLS: Final = """
+SELECT s.round, s.position, s.tool, s.status, s.actor, s.content, d.verdict, d.decided_by
+FROM run_step s LEFT JOIN run_decision d
+ON d.run_id = s.run_id AND d.wait = 0 AND d.position = s.number
+WHERE s.run_id = ? AND s.kind = 'tool' AND s.effect = 'unknown' ORDER BY s.seq
+"""
+LOCK_HELD: Final = "UPDATE run SET lost = lost WHERE id = ? AND status = 'held'"
+HELD_NUMBERS: Final = """
+SELECT s.number, d.verdict FROM run_step s LEFT JOIN run_decision d
+ON d.run_id = s.run_id AND d.wait = 0 AND d.position = s.number
+WHERE s.run_id = ? AND s.kind = 'tool' AND s.effect = 'unknown' AND s.round = ? AND s.position = ?
+"""
+SETTLED: Final = """
+UPDATE run SET status = 'failed', reason = 'settled', ended = ?, state = NULL
+WHERE id = ? AND status = 'held' AND COALESCE(reason, '') <> 'fenced'
+"""
+RELEASED: Final = """
+UPDATE run SET status = 'running', reason = NULL, writer = ? WHERE id = ? AND status = 'held'
+"""
 DECIDE: Final = """
 INSERT INTO run_decision (run_id, wait, position, at, verdict, decided_by, sealed)
 VALUES (?, ?, ?, ?, ?, ?, ?)
@@ -115,6 +141,12 @@ CALLS_SINCE: Final = """
 SELECT at, tool, status FROM run_step WHERE kind = 'tool' AND at >= ? ORDER BY at DESC LIMIT ?
 """
 SAID: Final = """
-SELECT wait, position, at, verdict, decided_by FROM run_decision WHERE run_id = ?
+SELECT wait, position, at, verdict, decided_by FROM run_decision WHERE run_id = ? AND wait > 0
 ORDER BY wait, position
+"""
+TOLD: Final = """
+SELECT s.round, s.position, d.at, d.verdict, d.decided_by
+FROM run_decision d JOIN run_step s
+ON s.run_id = d.run_id AND s.number = d.position AND s.kind = 'tool'
+WHERE d.run_id = ? AND d.wait = 0 ORDER BY s.seq
 """

@@ -16,6 +16,7 @@ from toolseam import ErrorCode, ToolResult
 from toolseam.runs import Privacy, RunError, RunStatus
 from toolseam_plugins.audit import _statements as sql
 from toolseam_plugins.audit._database import AuditError, Doubled, Unreachable
+from toolseam_plugins.audit._held import held_runs, release, settle
 from toolseam_plugins.audit._retention import CHUNK, DAY_S, purge
 from toolseam_plugins.audit._rows import (
     StepRow,
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from toolseam import Step
-    from toolseam.runs import Intent, KeptDecision, Run, RunStep
+    from toolseam.runs import HeldRun, Intent, KeptDecision, Run, RunStep, Told
     from toolseam_plugins.audit._database import Database
     from toolseam_plugins.audit._seal import Seal
     from toolseam_plugins.audit._writer import Writer
@@ -248,6 +249,45 @@ class AuditStore:
                 database.change(sql.CLAIM, laxest.value, run_id)
 
         self._asked(run_id, take)
+
+    # -- what is held --------------------------------------------------------------------------
+
+    def hold(self, run: Run) -> None:
+        """Hold a run whose writes nobody may repeat; the one who drives it goes on later."""
+
+        def store(database: Database) -> None:
+            self._know(database, run.id)
+            database.change(sql.FENCED, run.id)
+
+        try:
+            self._writer.now(self._settle)
+            self._writer.now(store)
+        except Unreachable as fault:
+            LOGGER.warning("that the run %s is held could not be stored yet: %s", run.id, fault)
+            self._owe(run.id, store)
+
+    def held_runs(self) -> tuple[HeldRun, ...]:
+        """Return the runs that are held, the oldest first."""
+        return self._asked("", lambda database: tuple(held_runs(database)))
+
+    def settle(self, run_id: str, told: Sequence[Told]) -> bool:
+        """Keep what people say of calls of a held run, all or none."""
+
+        def store(database: Database) -> bool:
+            self._settle(database)
+            with database.transaction():
+                return settle(database, run_id, told)
+
+        return self._asked(run_id, store)
+
+    def release(self, run_id: str) -> tuple[Told, ...]:
+        """Take a run that is held, to go on with it."""
+
+        def take(database: Database) -> tuple[Told, ...]:
+            with database.transaction():
+                return release(database, run_id)
+
+        return self._asked(run_id, take)
 
     def purge_chunk(self, database: Database) -> None:
         """Delete a chunk of what is too old; of more the next goes soon, and else in a day."""

@@ -1,0 +1,82 @@
+"""Runs that are held, as they are stored, and what people say of their calls."""
+
+from __future__ import annotations
+
+import time
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+import orjson
+
+from toolseam.runs import HeldCall, HeldRun, RunError, Told
+from toolseam_plugins.audit import _statements as sql
+from toolseam_plugins.audit._rows import name
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from toolseam_plugins.audit._database import Database
+
+_FENCED = "fenced"
+
+
+def held_runs(database: Database) -> Iterator[HeldRun]:
+    """Give the runs that are held, the oldest first."""
+    for run_id, owner, began, reason in database.rows(sql.ALL_HELD):
+        moment = datetime.fromtimestamp(began, UTC)
+        goes_on = reason == _FENCED
+        yield HeldRun(run_id, owner, moment, reason, goes_on, _calls(database, run_id))
+
+
+def settle(database: Database, run_id: str, told: Sequence[Told]) -> bool:
+    """Keep what people say; with the last call a run that does not go on has ended.
+
+    Raises `RunError`: `not_found`, and `conflict` where somebody has said it.
+    """
+    if not database.change(sql.LOCK_HELD, run_id):
+        raise _not_held()
+    for each in told:
+        found = database.rows(sql.HELD_NUMBERS, run_id, each.round, each.position)
+        if not found:
+            raise RunError("No such call of this run is held.", "not_found")
+        # A run that was taken up again may have tried to make the same call twice.
+        numbers = [number for number, verdict in found if verdict is None]
+        if not numbers:
+            raise RunError("Somebody has said what this call did.", "conflict")
+        for number in numbers:
+            words = time.time(), each.verdict, name(each.said_by), None
+            database.change(sql.DECIDE, run_id, 0, number, *words)
+    if any(call.told is None for call in _calls(database, run_id)):
+        return False
+    database.change(sql.SETTLED, time.time(), run_id)
+    return True
+
+
+def release(database: Database, run_id: str) -> tuple[Told, ...]:
+    """Make a run that is held one that runs here, and return what people have said.
+
+    Raises `RunError`: `not_found`, and `conflict` while a call is open.
+    """
+    if not database.change(sql.RELEASED, database.writer, run_id):
+        raise _not_held()
+    told = [call.told for call in _calls(database, run_id)]
+    if None in told:
+        raise RunError("Not every call of this run is told of.", "conflict")
+    return tuple(each for each in told if each is not None)
+
+
+def _calls(database: Database, run_id: str) -> tuple[HeldCall, ...]:
+    """Return the calls of unknown effect, each place in the run once, as it was tried last."""
+    found: dict[tuple[int, int], HeldCall] = {}
+    for row in database.rows(sql.HELD_CALLS, run_id):
+        round_number, position, tool, status, actor, content, verdict, said_by = row
+        kept: dict[str, Any] = {} if content is None else orjson.loads(content)
+        told = None if verdict is None else Told(round_number, position, verdict, said_by)
+        found[round_number, position] = HeldCall(
+            round_number, position, tool, status, actor, kept.get("arguments"), told
+        )
+    return tuple(found.values())
+
+
+def _not_held() -> RunError:
+    return RunError("No run of this id is held here.", "not_found")
