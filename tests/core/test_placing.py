@@ -1,0 +1,341 @@
+"""Where bodies run is the operator's setting, and the seam keeps every promise (contract §5)."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from support import apart
+from support.tools import ADA, Counted, approved, fine
+from toolseam import Host, ToolResult, hookimpl
+from toolseam._errors import SettingsError
+
+
+@pytest.fixture
+def pool() -> Iterator[Executor]:
+    """An executor of threads, named so that they are known."""
+    with ThreadPoolExecutor(4, thread_name_prefix="elsewhere") as made:
+        yield made
+
+
+def host_on(pool: Executor, **settings: object) -> Host:
+    """A host all of whose bodies go to an executor."""
+    words = {"runs_in": {"*": "pool"}} | settings
+    return Host(tools=apart.TOOLS, executors={"pool": pool}, settings=words)
+
+
+def test_the_nearest_rule_says_where(pool: Executor) -> None:
+    """A tool's own rule goes before its group's, that before its class's, that before `*`."""
+    tools = [apart.thread]
+
+    def ran(**rules: str) -> str:
+        given = {"runs_in": {key.replace("__", ":"): place for key, place in rules.items()}}
+        with Host(tools=tools, executors={"pool": pool}, settings=given) as host:
+            return host.call("thread").content.partition("_")[0].partition("-")[0]
+
+    here = threading.current_thread().name
+    group = apart.thread.tool_spec().group
+    assert ran() == here
+    assert ran(**{"*": "pool"}) == "elsewhere"
+    assert ran(**{"*": "pool", "class__public_content": "inline"}) == here
+    assert ran(**{"class__public_content": "inline", f"group__{group}": "pool"}) == "elsewhere"
+    assert ran(**{f"group__{group}": "pool", "thread": "inline"}) == here
+    assert ran(thread="thread") == "toolseam"
+
+
+def test_a_place_that_nobody_names_is_refused_at_start() -> None:
+    """The error names the key, and what was probably meant."""
+    with pytest.raises(SettingsError, match=r"runs_in\.echo: .*'proces'.*'process'"):
+        Host(settings={"runs_in": {"echo": "proces"}})
+    with pytest.raises(SettingsError, match="inline"):
+        Host(executors={"inline": ThreadPoolExecutor(1)})
+
+
+def test_a_workspace_has_no_say(tmp_path: Path) -> None:
+    """Where bodies run, and what a sandbox lets in, is the operator's alone."""
+    for line in (
+        '[runs_in]\n"*" = "inline"',
+        "[process]\nmemory_mb = 99999",
+        '[sandbox.echo]\nread = ["/"]',
+        '[executors.far]\naddress = "tcp://127.0.0.1:1"',
+    ):
+        (tmp_path / "toolseam.toml").write_text(line)
+        with pytest.raises(SettingsError, match=r"toolseam\.toml"):
+            Host.load(tmp_path)
+
+
+def test_every_channel_comes_back(pool: Executor) -> None:
+    """A result is the same as inline, sync and async, of sync and async tools, and typed."""
+    with host_on(pool) as host, Host(tools=apart.TOOLS) as here:
+        for name, given in (("echo", {"text": "a", "times": 2}), ("later", {"text": "b"})):
+            want = here.call(name, given)
+            assert host.call(name, given) == want
+            assert asyncio.run(host.acall(name, given)) == want
+            assert host.call(name, given, timeout=30) == want
+            session = host.session(actor=ADA)
+            text, step = session.call_wire(name, given)
+            assert (text, step.result) == (want.content, want)
+
+
+def test_what_breaks_the_contract_runs_once(pool: Executor, tmp_path: Path) -> None:
+    """A wrong return is `contract_error` after exactly one call, and the tool is withdrawn."""
+    marks = tmp_path / "marks"
+    with host_on(pool) as host:
+        session = host.session(actor=ADA)
+        first = session.call("wrong", {"file": str(marks)})
+        second = session.call("wrong", {"file": str(marks)})
+
+        assert [r.failure.code for r in (first, second) if r.failure] == ["contract_error"] * 2
+        assert marks.read_text() == "ran\n"
+        assert [v.tool for v in host.violations] == ["wrong"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "code"),
+    [
+        ("value", "execution_error"),
+        ("exit", "execution_error"),
+        ("memory", "execution_error"),
+        ("keyboard", "execution_error"),
+        ("time", "timeout"),
+        ("cancelled", "cancelled"),
+        ("tool", "not_found"),
+        ("contract", "contract_error"),
+    ],
+)
+def test_what_a_body_raises_is_what_it_would_be_here(
+    pool: Executor, kind: str, code: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Each kind has its code, its text is told to nobody, and the log's line has no secret."""
+    with host_on(pool) as host:
+        failure = host.call("raises", {"kind": kind}).failure
+
+    assert failure is not None
+    assert failure.code == code
+    assert "hunter2" not in failure.message + caplog.text
+    assert ("ValueError" in caplog.text) is (kind == "value")
+
+
+class Loses(Executor):
+    """An executor that runs previews, and of each `execute` raises what it is told to."""
+
+    def __init__(self, error: Exception, *, at_once: bool = False) -> None:
+        self.error = error
+        self.at_once = at_once
+        self.given = 0
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        """Take it, or not."""
+        future: Future[Any] = Future()
+        if b'"hook":"preview"' in args[0]:
+            future.set_result(fn(*args))
+            return future
+        self.given += 1
+        if self.at_once:
+            raise self.error
+        future.set_exception(self.error)
+        return future
+
+
+def outcomes(executor: Executor, file: Path) -> dict[str, tuple[str, str, str]]:
+    """Read, read from a loop and write; return code, reason and effect of each."""
+    with host_on(executor) as host:
+        host.call("echo", {"text": "a"})
+        asyncio.run(acall(host))
+        given = {"file": str(file)}
+        host.call("writes", given, actor=ADA, approval=approved(host, "writes", given))
+        names = ("read", "awaited", "write")
+        return {
+            name: (step.status, step.result.metadata["reason"], step.effect)
+            for name, step in zip(names, host.steps, strict=True)
+        }
+
+
+async def acall(host: Host) -> ToolResult:
+    """Make a call from a loop."""
+    return await host.acall("echo", {"text": "a"})
+
+
+def test_a_body_that_was_lost_is_not_run_again(tmp_path: Path) -> None:
+    """A read that was lost is `unavailable`; of a write nobody knows what it did."""
+    lost = Loses(OSError("gone"))
+
+    assert outcomes(lost, tmp_path / "marks") == {
+        "read": ("unavailable", "worker_died", "none"),
+        "awaited": ("unavailable", "worker_died", "none"),
+        "write": ("execution_error", "worker_died", "unknown"),
+    }
+    assert lost.given == len(("read", "awaited", "write"))
+
+
+def test_a_body_that_nobody_took_has_changed_nothing(tmp_path: Path) -> None:
+    """An executor that refuses is `unavailable`, and a write is known not to have been made."""
+    refused = ("unavailable", "executor", "none")
+
+    assert outcomes(Loses(OSError("full"), at_once=True), tmp_path / "marks") == {
+        "read": refused,
+        "awaited": refused,
+        "write": refused,
+    }
+
+
+def test_a_foreign_answer_is_no_result(tmp_path: Path) -> None:
+    """What is no answer of a body ends the call as an error, whatever the engine gave."""
+
+    class Lies(Loses):
+        def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+            future: Future[Any] = Future()
+            future.set_result(ToolResult.text("an object"))
+            return super().submit(fn, *args) if b'"hook":"preview"' in args[0] else future
+
+    refused = ("execution_error", "worker_protocol")
+    assert outcomes(Lies(OSError()), tmp_path / "marks") == {
+        "read": (*refused, "none"),
+        "awaited": (*refused, "none"),
+        "write": (*refused, "unknown"),
+    }
+
+
+def test_an_approved_write_runs_where_it_should(pool: Executor, tmp_path: Path) -> None:
+    """Preview and execution are made there, once, under the same call id."""
+    given = {"file": str(tmp_path / "marks")}
+    with host_on(pool) as host:
+        preview = host.preview("writes", given, actor=ADA)
+        result = host.call("writes", given, actor=ADA, approval=host.approve(preview, actor=ADA))
+
+    assert result.content == "marked"
+    assert Path(given["file"]).read_text().strip() in " ".join(preview.lines)
+
+
+def test_a_deadline_ends_the_wait(pool: Executor) -> None:
+    """Sync or awaited, nobody waits past it, and the answer that comes later is dropped."""
+    with host_on(pool, limits={"timeout_s": 0.2}) as host:
+        for _ in range(2):
+            began = time.monotonic()
+            result = host.call("sleeps", {"seconds": 2})
+            awaited = asyncio.run(host.acall("sleeps", {"seconds": 2}, timeout=0.1))
+            assert [r.failure.code for r in (result, awaited) if r.failure] == ["timeout"] * 2
+            assert time.monotonic() - began < 2
+
+
+def test_awaited_bodies_take_no_thread_of_the_host() -> None:
+    """Of an executor as many calls can be awaited at once as it carries, whatever `threads` is."""
+    with ThreadPoolExecutor(40) as wide:
+        limits = {"threads": 1, "waiting": 0}
+        with host_on(wide, limits=limits) as host:
+
+            async def all_at_once() -> list[ToolResult]:
+                calls = [host.acall("sleeps", {"seconds": 0.05}) for _ in range(40)]
+                return await asyncio.gather(*calls)
+
+            assert {r.content for r in asyncio.run(all_at_once())} == {"awake"}
+
+
+def test_a_wrapper_sees_a_body_that_runs_elsewhere(pool: Executor) -> None:
+    """Wrappers stay with the host: they see the arguments and the judged result."""
+    seen: list[object] = []
+
+    class Looks:
+        @hookimpl(wrapper=True)
+        def execute(self, arguments: Any) -> Iterator[None]:
+            result = yield
+            seen.append((arguments, result))
+            return result  # type: ignore[return-value]
+
+    with Host(
+        tools=apart.TOOLS,
+        plugins=[Looks()],
+        executors={"pool": pool},
+        settings={"runs_in": {"*": "pool"}},
+    ) as host:
+        result = host.call("echo", {"text": "a"})
+
+    assert seen == [({"text": "a", "times": 1}, result)]
+
+
+def test_a_tool_without_a_name_runs_nowhere_else(pool: Executor) -> None:
+    """It is never run in the host instead: the operator wanted it out of there."""
+    probe = Counted(fine)
+    with Host(tools=[probe], executors={"pool": pool}, settings={"runs_in": {"*": "pool"}}) as host:
+        failure = host.call("probe").failure
+
+    assert failure is not None
+    assert (failure.code, failure.metadata) == ("unavailable", {"reason": "no_import"})
+    assert probe.count == 0
+
+
+def test_settings_go_where_the_body_goes(pool: Executor) -> None:
+    """A tool has its plugin's settings there; those that code gave as objects go nowhere."""
+    words = {"plugins": {"host code": {"words": ["x"]}}}
+    with host_on(pool, **words) as host:
+        assert host.call("where", {"number": 2}).data == [["x"], {}]
+        odd = host.call("where", {"number": 3}).failure
+    with Host(
+        tools=apart.TOOLS,
+        executors={"pool": pool},
+        settings={"runs_in": {"*": "pool"}},
+        plugin_settings=[apart.Place(("x",))],
+    ) as host:
+        given = host.call("where", {"number": 2}).failure
+
+    assert odd is not None
+    assert odd.code == "invalid_arguments"
+    assert given is not None
+    assert (given.code, given.metadata) == ("unavailable", {"reason": "settings"})
+
+
+class Keeps:
+    """A journal in memory."""
+
+    def __init__(self) -> None:
+        self.kept: dict[str, bytes] = {}
+        self.asked: list[tuple[str, str, bool]] = []
+
+    def once(self, key: str, *, tool: str, reads: bool, run: Callable[[], bytes]) -> bytes:
+        """Run what is not kept yet."""
+        self.asked.append((key.partition(":")[2], tool, reads))
+        if key.partition(":")[2] not in self.kept:
+            self.kept[key.partition(":")[2]] = run()
+        return self.kept[key.partition(":")[2]]
+
+
+@pytest.mark.parametrize("place", ["inline", "pool"])
+def test_a_journal_makes_no_call_twice(pool: Executor, place: str, tmp_path: Path) -> None:
+    """A session that repeats another one's calls gets their outcomes, judged, and runs nothing."""
+    journal = Keeps()
+    marks = tmp_path / "marks"
+    given: tuple[tuple[str, dict[str, object]], ...] = (
+        ("echo", {"text": "a"}),
+        ("later", {"text": "b"}),
+        ("where", {"number": 3}),
+        ("raises", {"kind": "tool"}),
+        ("raises", {"kind": "value"}),
+        ("wrong", {"file": str(marks)}),
+    )
+    with host_on(pool, runs_in={"*": place}) as host:
+        first, again = (
+            [host.session(actor=ADA, journal=journal).call(name, words)]
+            for name, words in given[:1]
+            for _ in range(2)
+        )
+        sessions = [host.session(actor=ADA, journal=journal) for _ in range(2)]
+        made, repeated = ([s.call(name, words) for name, words in given] for s in sessions)
+
+    assert first == again
+    assert made == repeated
+    assert [r.failure.code if r.failure else "ok" for r in made] == [
+        "ok",
+        "ok",
+        "invalid_arguments",
+        "not_found",
+        "execution_error",
+        "contract_error",
+    ]
+    assert marks.read_text() == "ran\n"
