@@ -54,7 +54,7 @@ FLOORS = (
         "_seam",
     ),
     (
-        *("_lowering", "_run_state", "_replies", "_turns", "_loop", "_run_control"),
+        *("_lowering", "_run_state", "_replies", "_journal", "_turns", "_loop", "_run_control"),
         "_endpoints",
         *("_plugin_settings", "_runners", "_session", "_host"),
     ),

@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import asyncio
 import time
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from toolseam._context_fit import fit
 from toolseam._errors import ToolseamError
+from toolseam._journal import replied
 from toolseam._messages import AssistantMessage, Finish, ProviderError, Reply, Request
 from toolseam._policy import is_too_far
 from toolseam._replies import reply_of
@@ -203,12 +205,15 @@ async def _asked(run: RunState, *, closing: bool) -> Reply:
     tools = () if closing else run.conversation.offered()
     request = Request(tuple(messages), tools, run.max_output_tokens, run.options)
     failure: ProviderError | None = None
-    for provider in run.providers:
+    for number, provider in enumerate(run.providers):
         _note_request(run, provider, request)
         started = time.perf_counter()
+        ask = partial(_within_budget, run, provider, request)
         try:
-            async with asyncio.timeout(_left_s(run)):
-                reply = await reply_of(provider, request, run.emit if run.streaming else None)
+            if run.journal is None:
+                reply = await ask()
+            else:
+                reply = await replied(run, run.journal, number, ask)
         except TimeoutError:
             out = Termination.BUDGET_EXHAUSTED.value
             _note_failure(run, provider, out, time.perf_counter() - started)
@@ -223,6 +228,11 @@ async def _asked(run: RunState, *, closing: bool) -> Reply:
         _note_reply(run, provider, reply, time.perf_counter() - started)
         return reply
     raise cast("ProviderError", failure)
+
+
+async def _within_budget(run: RunState, provider: Provider, request: Request) -> Reply:
+    async with asyncio.timeout(_left_s(run)):
+        return await reply_of(provider, request, run.emit if run.streaming else None)
 
 
 def _left_s(run: RunState) -> float | None:

@@ -11,13 +11,14 @@ import attrs
 
 from toolseam._conversation import Conversation
 from toolseam._errors import ToolseamError
-from toolseam._jsontext import encode
+from toolseam._jsontext import decode, encode
 from toolseam._levels import DataClass, Zone
 from toolseam._loop import cancelled, drive, note_decision, tell_run, to_its_end
 from toolseam._messages import Message, Provider, SystemMessage, UserMessage
 from toolseam._replies import sound_messages
 from toolseam._run_state import RunState, decision_of, kept_decision, load, restore
 from toolseam._runs import (
+    CONTENT_LIMIT,
     DEFAULT_ROUNDS,
     MAX_ROUNDS,
     Budget,
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Mapping, Sequence
 
     from toolseam._context import Actor
+    from toolseam._journal import Journal
     from toolseam._run_state import Event, Kept
     from toolseam._state import HostState
 
@@ -53,7 +55,7 @@ class RunOptions(TypedDict, total=False):
     `instructions` is what the host tells the model first; `mark` the class of what is handed in,
     question or messages; `max_rounds` 1 to 20, 5 by default; `budget` see `Budget`;
     `max_output_tokens` and `options`, plain JSON, go to the provider; `stop_on_denial` ends the
-    run where a person refuses.
+    run where a person refuses; `journal` keeps what is finished, for who makes a run durable.
     """
 
     instructions: str | None
@@ -63,6 +65,7 @@ class RunOptions(TypedDict, total=False):
     max_output_tokens: int | None
     options: Mapping[str, Any] | None
     stop_on_denial: bool
+    journal: Journal | None
 
 
 def begin_run(  # noqa: PLR0913 - each is one of the words that a run is asked with
@@ -78,6 +81,7 @@ def begin_run(  # noqa: PLR0913 - each is one of the words that a run is asked w
     max_output_tokens: int | None = None,
     options: Mapping[str, Any] | None = None,
     stop_on_denial: bool = False,
+    journal: Journal | None = None,
 ) -> RunState:
     """Return a fresh run; raises `ValueError` or `TypeError` for arguments that fit no run."""
     if (question is None) == (messages is None):
@@ -94,6 +98,8 @@ def begin_run(  # noqa: PLR0913 - each is one of the words that a run is asked w
         # What the host hands in without a word on it may hold anything.
         conversation.raise_mark(DataClass.SECRET_ADJACENT)
     conversation.zone = farthest(conversation.zone, chain)
+    if journal is not None:
+        conversation.trace = RunTrace(conversation.state.listeners, run_id=journal.run_id)
     run = RunState(
         conversation,
         chain,
@@ -103,6 +109,7 @@ def begin_run(  # noqa: PLR0913 - each is one of the words that a run is asked w
         max_output_tokens,
         _plain_options(options),
         stop_on_denial=stop_on_denial,
+        journal=journal,
     )
     run.told = run.facts
     return run
@@ -140,10 +147,28 @@ def resume_run(
     Raises `RunError`: `not_found` for no such run, `invalid_arguments` for decisions that do not
     fit the turn, `permission_denied` for who may not decide, `conflict` for what has changed.
     """
-    said = list(decisions)
+    chain = _chain(providers)
+    return _gone_on(state, _taken(state, run_id, list(decisions), chain, owner), chain, owner)
+
+
+@attrs.frozen
+class Taken:
+    """A run that waits no more: its state, and what people said of each call that waited."""
+
+    run_id: str
+    state: bytes
+    decided: Mapping[int, Decision]
+
+
+def _taken(
+    state: HostState,
+    run_id: str,
+    said: list[Decision],
+    chain: tuple[Provider, ...],
+    owner: Actor | None,
+) -> Taken:
     looked = state.store.look(run_id)
-    kept = load(looked)
-    run = _rebuilt(state, run_id, kept, _chain(providers), owner)
+    run = _rebuilt(state, run_id, load(looked), chain, owner)
     before = _said_before(state, run_id)
     try:
         decided = _decided(run, before)
@@ -156,10 +181,18 @@ def resume_run(
     _refuse_gaps(run, decided)
     _keep(state, run_id, said)
     state.store.claim(run_id, looked)
+    return Taken(run_id, looked, decided)
+
+
+def _gone_on(
+    state: HostState, taken: Taken, chain: tuple[Provider, ...], owner: Actor | None
+) -> tuple[RunState, dict[int, Decision]]:
+    kept = load(taken.state)
+    run = _rebuilt(state, taken.run_id, kept, chain, owner)
     run.conversation.raise_mark(kept.mark)
-    for position, decision in decided.items():
+    for position, decision in taken.decided.items():
         note_decision(run, run.pending[position], decision)
-    return run, decided
+    return run, dict(taken.decided)
 
 
 async def aresume_run(
@@ -168,8 +201,11 @@ async def aresume_run(
     decisions: Iterable[Decision],
     providers: Providers,
     owner: Actor | None = None,
+    journal: Journal | None = None,
 ) -> tuple[RunState, dict[int, Decision]]:
     """Take a run from an event loop; who is cancelled meanwhile has cancelled the run too."""
+    if journal is not None:
+        return await _resumed(state, journal, list(decisions), _chain(providers), owner)
     taken: list[RunState] = []
 
     def take() -> tuple[RunState, dict[int, Decision]]:
@@ -185,6 +221,37 @@ async def aresume_run(
             state.store.end(stopped)
             tell_run(run, stopped)
         raise
+
+
+async def _resumed(
+    state: HostState,
+    journal: Journal,
+    said: list[Decision],
+    chain: tuple[Provider, ...],
+    owner: Actor | None,
+) -> tuple[RunState, dict[int, Decision]]:
+    """Take a run that has a journal: who repeats it holds no decision to the rules again.
+
+    What was approved has been done by then, perhaps, and its preview says something else.
+    """
+
+    def take() -> bytes:
+        try:
+            taken = _taken(state, journal.run_id, said, chain, owner)
+        except RunError as error:
+            return encode({"refused": [str(error), error.code]})
+        texts = [kept_decision(each).text.decode() for each in taken.decided.values()]
+        return encode({"state": taken.state.decode(), "decided": texts}, limit=2 * CONTENT_LIMIT)
+
+    found = decode(await journal.once("taken", lambda: to_its_end(take)))
+    if "refused" in found:
+        raise RunError(*found["refused"])
+    decided = [decision_of(text.encode()) for text in found["decided"]]
+    by_position = {decision.position: decision for decision in decided}
+    taken = Taken(journal.run_id, found["state"].encode(), by_position)
+    run, said_now = _gone_on(state, taken, chain, owner)
+    run.journal = journal
+    return run, said_now
 
 
 def decide_run(state: HostState, run_id: str, decisions: Iterable[Decision]) -> bool:

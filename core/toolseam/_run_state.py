@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from toolseam._conversation import Conversation
+    from toolseam._journal import Journal
     from toolseam._messages import Delta, Provider
     from toolseam._steps import Live, Step
 
@@ -60,7 +61,8 @@ class RunState:
 
     Its conversation's zone is the farthest of session and providers; `turn` holds the calls that
     wait, `pending` what people see of them; `last` and `repeats` count one call made again and
-    again; `told` is what the store is told when the run begins, and until then.
+    again; `told` is what the store is told when the run begins, and until then; `journal` keeps
+    what is finished, if somebody makes the run durable.
     """
 
     conversation: Conversation
@@ -85,6 +87,7 @@ class RunState:
     told: Mapping[str, object] | None = None
     steps: list[Step | RunStep] = attrs.field(factory=_no_steps)
     emit: Callable[[Event], None] = _silent
+    journal: Journal | None = None
     begun: float = attrs.field(factory=time.monotonic)
 
     @property
@@ -133,7 +136,7 @@ def dump(run: RunState) -> bytes:
         "calls": run.calls,
         "usage": [run.usage.input_tokens, run.usage.output_tokens],
         "spent_s": run.elapsed_s,
-        "turn": [_call_json(call) for call in run.turn],
+        "turn": [call_json(call) for call in run.turn],
         "pending": [attrs.asdict(each) for each in run.pending],
         "last": run.last,
         "repeats": run.repeats,
@@ -206,7 +209,7 @@ def restore(kept: Kept, conversation: Conversation, providers: tuple[Provider, .
         facts["calls"],
         Usage(*facts["usage"]),
         facts["spent_s"],
-        tuple(_call_of(each) for each in facts["turn"]),
+        tuple(call_of(each) for each in facts["turn"]),
         kept.pending,
         facts["last"],
         facts["repeats"],
@@ -263,12 +266,12 @@ def message_json(message: Message) -> dict[str, Any]:
     if isinstance(message, UserMessage):
         return {"role": "user", "text": message.text}
     if isinstance(message, AssistantMessage):
-        calls = [_call_json(call) for call in message.calls]
+        calls = [call_json(call) for call in message.calls]
         extra = dict(message.extra)
         return {"role": "assistant", "text": message.text, "calls": calls, "extra": extra}
     return {
         "role": "tool",
-        "call": _call_json(message.call),
+        "call": call_json(message.call),
         "text": str(message.text),
         "is_error": message.is_error,
     }
@@ -282,17 +285,19 @@ def message_of(found: Mapping[str, Any]) -> Message:
     if role == "user":
         return UserMessage(found["text"])
     if role == "assistant":
-        calls = tuple(_call_of(call) for call in found["calls"])
+        calls = tuple(call_of(call) for call in found["calls"])
         return AssistantMessage(found["text"], calls, found["extra"])
     # What was kept is what the seam issued when the call was made.
-    return ToolMessage(_call_of(found["call"]), issue(found["text"]), found["is_error"])
+    return ToolMessage(call_of(found["call"]), issue(found["text"]), found["is_error"])
 
 
-def _call_json(call: ToolCall) -> list[Any]:
+def call_json(call: ToolCall) -> list[Any]:
+    """Return a call that a model asks for as plain JSON."""
     arguments = call.arguments
     given = arguments if arguments is None or isinstance(arguments, str) else dict(arguments)
     return [call.name, given, call.id, call.alias]
 
 
-def _call_of(found: list[Any]) -> ToolCall:
+def call_of(found: list[Any]) -> ToolCall:
+    """Return the call that `call_json` wrote."""
     return ToolCall(*found)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 
 from toolseam._bounds import bound_result
 from toolseam._call import Call, Place, Refused, begin
+from toolseam._errors import ErrorCode
 from toolseam._levels import Zone
 from toolseam._outcome import busy, cancelled, result_of, rose, timed_out
 from toolseam._render import issue, render_tool_result
@@ -155,6 +156,30 @@ def answer(
     call.for_wire = place
     refused = _admit(call, name, arguments, look=True)
     return _finish(call, result if refused is None else refused)
+
+
+def replayed(
+    conversation: Conversation,
+    name: object,
+    arguments: object,
+    result: ToolResult,
+    place: Place,
+    *,
+    ran: bool,
+) -> Call:
+    """Leave the step of a call that was made before, as it ended then; no plugin code runs.
+
+    The gate is not asked again: what happened has happened.
+    """
+    call = begin(conversation, name)
+    call.for_wire = place
+    _admit(call, name, arguments, look=True)
+    call.ran = ran
+    failure = result.failure
+    broke = ran and failure is not None and failure.code is ErrorCode.CONTRACT_ERROR
+    if broke and call.tool is not None:
+        conversation.withdraw(call.tool)
+    return _finish(call, result)
 
 
 def _admit(call: Call, name: object, arguments: object, *, look: bool = False) -> ToolResult | None:

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from toolseam._context import Actor
     from toolseam._conversation import Conversation
     from toolseam._held import HeldCall, Verdict
+    from toolseam._journal import Journal
     from toolseam._levels import DataClass, Zone
     from toolseam._messages import Message
     from toolseam._render import WireText
@@ -239,6 +240,7 @@ class Session:
         provider: Providers,
         *,
         owner: Actor | None = None,
+        journal: Journal | None = None,
     ) -> Run:
         """Go on with a run that waits, in this process or another; its owner acts.
 
@@ -247,12 +249,14 @@ class Session:
             decisions: one for each call that needs approval and that `decide` was not told of.
             provider: who is asked from now on, held to the run's mark.
             owner: the run's owner with the roles that he has now; by default those that he had.
+            journal: see `RunOptions`; one of its own for each time that the run goes on.
 
         Raises `RunError` where the run is not there, the decisions do not fit it, somebody may
         not decide, or what was approved has changed; nothing has run then, and the run waits on.
         """
         return in_own_loop(
-            lambda: self.aresume(run_id, decisions, provider, owner=owner), "aresume"
+            lambda: self.aresume(run_id, decisions, provider, owner=owner, journal=journal),
+            "aresume",
         )
 
     async def aresume(
@@ -262,10 +266,11 @@ class Session:
         provider: Providers,
         *,
         owner: Actor | None = None,
+        journal: Journal | None = None,
     ) -> Run:
         """Await the rest of a run; else like `resume`."""
         run, decided = await aresume_run(
-            self._conversation.state, run_id, decisions, provider, owner
+            self._conversation.state, run_id, decisions, provider, owner, journal
         )
         return await drive(run, decided)
 

@@ -12,6 +12,7 @@ from toolseam._approval import Approval, Preview
 from toolseam._call import Place
 from toolseam._consent import preview as preview_of
 from toolseam._errors import ErrorCode
+from toolseam._journal import answered
 from toolseam._jsontext import decode
 from toolseam._messages import ToolCall, ToolMessage
 from toolseam._result import ToolError, refusal
@@ -21,7 +22,7 @@ from toolseam._steps import step
 from toolseam._text import short
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Coroutine, Mapping
 
     from toolseam._binding import BoundTool
     from toolseam._call import Call
@@ -105,7 +106,9 @@ async def answer_turn(
         _answer(run, position, call, decided.get(position), repeated=position in repeated)
         for position, call in enumerate(turn)
     ]
-    if len(turn) > 1 and all(_is_parallel_safe(run, call) for call in turn):
+    # A journal is asked in the same order each time.
+    at_once = len(turn) > 1 and run.journal is None
+    if at_once and all(_is_parallel_safe(run, call) for call in turn):
         return list(await asyncio.gather(*answers))
     try:
         return [await each for each in answers]
@@ -143,7 +146,14 @@ async def _answer(
             arguments = decision.arguments
             place = Place(run.round, position, asked.alias, EDITED)
     run.calls += 1
-    call = await aperform(run.conversation, asked.name, arguments, approval, wire=place)
+
+    def make() -> Coroutine[Any, Any, Call]:
+        return aperform(run.conversation, asked.name, arguments, approval, wire=place)
+
+    if run.journal is None:
+        call = await make()
+    else:
+        call = await answered(run, run.journal, asked, arguments, place, make)
     if not call.ran:
         run.calls -= 1
     return _message(run, asked, call)

@@ -4,6 +4,7 @@ A store is given by the hook `toolseam_run_store` of a plugin; `Privacy` is what
 """
 
 from toolseam._held import HeldCall, HeldRun, Told
+from toolseam._journal import Journal
 from toolseam._levels import Privacy
 from toolseam._run_store import RunStore
 from toolseam._runs import (
@@ -27,6 +28,7 @@ __all__ = [
     "HeldCall",
     "HeldRun",
     "Intent",
+    "Journal",
     "KeptDecision",
     "PendingCall",
     "Privacy",
