@@ -5,11 +5,16 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from toolseam.guards._gate import Gate
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _NAMES = frozenset({"auth", "_auth"})
 _VALUE = r"[A-Za-z0-9+/]{6,2000}={0,2}"
+BASIC_GATE = Gate(
+    r"auth[\"']?[\t-\r ]{0,4}[:=][\t-\r ]{0,4}[\"']?[A-Za-z0-9+/]{6}", literals=("auth",)
+)
 _PAIR = rf"auth[\"']?\s{{0,4}}[:=]\s{{0,4}}[\"']?({_VALUE})(?![\w+/=])"
 
 
@@ -30,10 +35,9 @@ def is_basic(name: str, value: object) -> bool:
 
 def basic_pairs(text: str) -> Iterator[tuple[int, int]]:
     """Find such values behind their name, in any text."""
-    if "auth" in text:
-        for match in re.finditer(_PAIR, text, re.ASCII):
-            if _holds_pair(match[1]):
-                yield match.span(1)
+    for match in re.finditer(_PAIR, text, re.ASCII):
+        if _holds_pair(match[1]):
+            yield match.span(1)
 
 
 def _holds_pair(value: str) -> bool:

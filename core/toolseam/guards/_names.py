@@ -4,7 +4,7 @@ import re
 import unicodedata
 
 # One of these somewhere in a name is necessary, and looking for them is far cheaper than splitting.
-_STEMS = (
+STEMS = (
     "pass",
     "pwd",
     "secret",
@@ -98,14 +98,14 @@ def is_sensitive_name(name: str) -> bool:
 def mentions_secret(text: str) -> bool:
     """Tell quickly whether a sensitive name can occur in an ASCII text at all."""
     folded = text.lower()
-    return any(stem in folded for stem in _STEMS)
+    return any(stem in folded for stem in STEMS)
 
 
 def lines_mentioning_secrets(text: str) -> list[int]:
     """Give the numbers, from 0 on, of the lines in which a sensitive name can occur at all."""
     folded = text.lower()
     found: set[int] = set()
-    for stem in _STEMS:
+    for stem in STEMS:
         number = here = 0
         place = folded.find(stem)
         while place >= 0:

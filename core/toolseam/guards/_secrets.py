@@ -1,6 +1,6 @@
 """Secrets that show by their shape, in any text."""
 
-from toolseam.guards._shapes import SHAPES
+from toolseam.guards._shapes import ANY_SHAPE, SHAPES
 
 MASK = "[masked]"
 
@@ -22,17 +22,20 @@ def mask_secrets(text: str, *, keep_lines: bool = False) -> tuple[str, int]:
     """
     count = 0
     # What one shape masks may lay bare another; each turn masks at least one more, so this ends.
-    while True:
+    while ANY_SHAPE(text):
         text, found = _mask_once(text, keep_lines=keep_lines)
         if not found:
-            return text, count
+            break
         count += found
+    return text, count
 
 
 def _mask_once(text: str, *, keep_lines: bool) -> tuple[str, int]:
     """Let each shape mask what it finds, the text of one handed to the next."""
     count = 0
-    for spans in SHAPES:
+    for gate, spans in SHAPES:
+        if not gate(text):
+            continue
         pieces: list[str] = []
         end = 0
         for start, stop in spans(text):

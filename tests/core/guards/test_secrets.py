@@ -1,13 +1,17 @@
 import hashlib
 import string
+import sys
 import time
+from unittest import mock
 from uuid import UUID
 
+import jsonschema_rs
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from toolseam.guards import MASK, mask_secrets
+from toolseam.guards._gate import Gate
 
 A = string.ascii_lowercase + string.ascii_uppercase
 JWT = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2lnbmF0dXJl"
@@ -67,6 +71,9 @@ HARMLESS = (
     "key-value, ghp_short, AKIA, eyJ.x, sk-short, SG.x, mail me at ann@example.test",
 )
 SHAPED = st.sampled_from([*TOKENS, *(text for text, _ in SECRETS), MASK])
+CUT = st.tuples(SHAPED, st.integers(0, 40), st.integers(1, 80)).map(
+    lambda it: it[0][it[1] :][: it[2]]
+)
 GLUE = st.text(st.sampled_from([*" :/@?&=;.-_\"'\\\n", "a", "Z", "9", "[", "]"]), max_size=6)
 
 
@@ -126,6 +133,21 @@ def test_masking_twice_changes_nothing(text: str) -> None:
     once, _ = mask_secrets(text)
 
     assert mask_secrets(once) == (once, 0)
+
+
+@pytest.mark.parametrize("imported", [True, False], ids=["engine", "literals"])
+@given(text=st.lists(st.one_of(SHAPED, CUT, GLUE, st.text(max_size=3)), max_size=8).map("".join))
+def test_no_gate_keeps_a_secret_out(text: str, *, imported: bool) -> None:
+    """What is masked is the same with every gate open, with and without the linear engine."""
+    with mock.patch.object(Gate, "__call__", return_value=True):
+        expected = mask_secrets(text)
+    with mock.patch.dict(sys.modules, {"jsonschema_rs": jsonschema_rs}):
+        if not imported:
+            del sys.modules["jsonschema_rs"]
+
+        masked = mask_secrets(text)
+
+    assert masked == expected
 
 
 @given(st.uuids(), st.text("abc -./:@\n", max_size=20), st.text("abc -./:@\n", max_size=20))
