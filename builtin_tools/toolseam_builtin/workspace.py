@@ -84,6 +84,13 @@ def _no_hosts() -> dict[str, HostSettings]:
     return {}
 
 
+def _fixed(pattern: str) -> str:
+    """Return the part of a path before its first wildcard."""
+    parts = pattern.split("/")
+    free = next((i for i, part in enumerate(parts) if set(part) & set("*?[")), len(parts))
+    return "/".join(parts[:free]) or "/"
+
+
 def _text(path: str | os.PathLike[str]) -> str:
     return os.fspath(path)
 
@@ -158,6 +165,25 @@ class Workspace:
         if reads_content and not self.tables_allow:
             return max(spec.data_class, DataClass.SYSTEM_DIAGNOSTICS, key=lambda each: each.rank)
         return spec.data_class
+
+    def sandbox_needs(self, spec: ToolSpec) -> dict[str, object]:
+        """Return what a tool needs of a sandbox: what the workspace names, no more.
+
+        `network` for a database server and for hosts that may be probed; paths to `read` and,
+        for the tools that edit a SQLite file, the folder to `write`.
+        """
+        editing = spec.group == "editing"
+        addresses = (self.database or "", (editing and self.write_database) or "")
+        network = spec.name == "probe_url" or any(a.startswith("postgres") for a in addresses)
+        named = (
+            *(each or "" for each in (self.source_root, self.scheduler, *self.storages.values())),
+            *(*self.logs, *self.config_files, *self.settings_layers, *self.templates),
+        )
+        folder = str(self.place)
+        paths = dict.fromkeys([folder, *(_fixed(path) for path in named if path.startswith("/"))])
+        apart = tuple(p for p in paths if p == folder or not p.startswith(folder + "/"))
+        write = (folder,) if editing and not network else ()
+        return {"network": network, "read": apart, "write": write}
 
     @property
     def place(self) -> Path:

@@ -61,6 +61,7 @@ class BoundTool:
         "key",
         "make",
         "name",
+        "place",
         "plugin",
         "preview",
         "promises",
@@ -103,6 +104,8 @@ class BoundTool:
         # Writes of one plugin object take turns: what breaks the contract is never run twice.
         self.turn = threading.Lock()
         self._promised: Validator | None = None
+        # Where its body runs, as `[runs_in]` has it.
+        self.place = "inline"
         # The same tool for an event loop, where its body is awaited elsewhere.
         self.awaited: BoundTool | None = None
         # These replace themselves when they are first called: nothing is built before first use.

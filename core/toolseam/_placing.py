@@ -82,6 +82,7 @@ class Places:
     def put(self, tool: BoundTool) -> None:
         """Have a tool's hooks run where the operator wants them."""
         place = place_of(self._rules, tool) if self._rules else INLINE
+        tool.place = place
         if place == INLINE:
             return
         if place == THREAD:

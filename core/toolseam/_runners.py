@@ -48,7 +48,7 @@ class Runners:
         self._plugins = plugins
         self._given = dict(given)
         self._turn = threading.Lock()
-        self._made: dict[object, Runner] = {}
+        self._made: dict[str | Grants, Runner] = {}
         self._closed = False
         for name in given:
             if name in OURS:
@@ -65,11 +65,9 @@ class Runners:
 
         Raises `NotStarted` where the place cannot be had.
         """
-        if place == PROCESS:
-            return self._once(PROCESS, lambda: self._pool(None)), None
-        if place == SANDBOX:
-            grants = self._grants(tool)
-            return self._once(grants, lambda: self._pool(grants)), None
+        if place in (PROCESS, SANDBOX):
+            grants = self._grants(tool) if place == SANDBOX else None
+            return self._once(grants or PROCESS, lambda: self._pool(grants)), None
         return self._once(place, lambda: self._executor(place)), tool.version or None
 
     def close(self) -> None:
@@ -85,7 +83,7 @@ class Runners:
             except Exception as error:  # noqa: BLE001 - the others are ended all the same
                 LOGGER.warning("ending a runner raised %s", type(error).__name__)
 
-    def _once(self, key: object, make: Callable[[], Runner]) -> Runner:
+    def _once(self, key: str | Grants, make: Callable[[], Runner]) -> Runner:
         found = self._made.get(key)
         if found is not None:
             return found
@@ -107,11 +105,12 @@ class Runners:
         grants = table.get(tool.name) or table.get(f"group:{tool.spec.group}") or Grants()
         settings: Any = self._own.of(tool)
         needs = getattr(settings, "sandbox_needs", None)
-        wanted: Grants = Grants() if needs is None else needs(tool.spec)
+        wanted = Grants() if needs is None else Grants(**needs(tool.spec))
+        readable = (*grants.read, *grants.write)
         lacking = [
             *(["network"] if wanted.network and not grants.network else []),
-            *(f"read {path}" for path in wanted.read if path not in {*grants.read, *grants.write}),
-            *(f"write {path}" for path in wanted.write if path not in grants.write),
+            *(f"read {path}" for path in wanted.read if not _within(path, readable)),
+            *(f"write {path}" for path in wanted.write if not _within(path, grants.write)),
         ]
         if lacking:
             detail = f"[sandbox.{tool.name}] grants no {', '.join(lacking)}"
@@ -135,3 +134,8 @@ class Runners:
         kind = settings.kind or place
         detail = f"no plugin makes {short(kind)!r}; name one that does in `trust`"
         raise NotStarted("executor", detail)
+
+
+def _within(path: str, granted: tuple[str, ...]) -> bool:
+    """Tell whether a path is granted, or stands in a folder that is."""
+    return any(path == each or path.startswith(each.rstrip("/") + "/") for each in granted)

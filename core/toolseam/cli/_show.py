@@ -65,6 +65,7 @@ def as_json(host: Host, tool: BoundTool) -> dict[str, Any]:
             "enabled_by_default": spec.enabled_by_default,
             "sends_to": None if spec.sends_to is None else spec.sends_to.value,
             "timeout_s": spec.timeout_s,
+            "runs_in": tool.place,
             "zones": _zones(host, tool),
         },
         "origin": {
@@ -109,6 +110,7 @@ def _for_people(facts: dict[str, Any]) -> None:
     _row("sends to", policy["sends_to"] or "nobody")
     _row("admins only", "yes" if policy["requires_admin"] else "no")
     _row("needs approval", "yes" if policy["requires_approval"] else "no")
+    _row("runs in", policy["runs_in"])
     for zone, refusal in policy["zones"].items():
         _row(zone, "offered" if refusal is None else f"not offered, {refusal}")
     say("\n", paint("Origin", "cyan"))

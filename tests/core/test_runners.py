@@ -1,0 +1,139 @@
+"""What a sandbox lets in is granted, never assumed (policy-and-runs, Scale)."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import attrs
+import pytest
+
+from support.tools import ADA, spec
+from toolseam import Host, ToolResult, ToolSpec, hookimpl
+from toolseam._settings_keys import Grants
+
+
+@attrs.frozen
+class Needy:
+    """Settings of a tool that says what it needs."""
+
+    network: bool = False
+    read: tuple[str, ...] = ()
+    write: tuple[str, ...] = ()
+
+    def sandbox_needs(self, spec: ToolSpec) -> dict[str, object]:
+        """Say it."""
+        return {"network": self.network, "read": self.read, "write": self.write}
+
+
+class Tool:
+    """A tool with such settings."""
+
+    @hookimpl
+    def tool_spec(self) -> ToolSpec:
+        """Describe it."""
+        return spec("needy", settings=Needy, group="db")
+
+    @hookimpl
+    def execute(self, arguments: object) -> ToolResult:
+        """Answer."""
+        return ToolResult.text("fine")
+
+
+needy = Tool()
+
+
+def refused(sandbox: dict[str, Any], **needs: object) -> str:
+    """Return what a call is told where its needs are not granted."""
+    settings = {
+        "runs_in": {"*": "sandbox"},
+        "sandbox": sandbox,
+        "plugins": {"host code": json.loads(json.dumps(needs))},
+    }
+    with Host(tools=[needy], settings=settings) as host:
+        failure = host.call("needy", actor=ADA).failure
+    if failure is None or failure.metadata != {"reason": "not_granted"}:
+        return ""
+    assert failure.code == "unavailable"
+    return failure.message
+
+
+def test_what_is_not_granted_is_named_with_the_key() -> None:
+    """A tool that needs more than it was granted is not begun, and the operator is told what."""
+    needs = {"network": True, "read": ["/data/in", "/data/other"], "write": ["/data/out"]}
+
+    said = refused({}, **needs)
+    assert "[sandbox.needy]" in said
+    assert "network, read /data/in, read /data/other, write /data/out" in said
+    told = refused({"needy": {"network": True, "read": ["/data/in"], "write": []}}, **needs)
+    assert "grants no read /data/other, write /data/out" in told
+
+
+def test_a_folder_grants_what_stands_in_it() -> None:
+    """What may be changed may be read; a name that only begins alike is another folder."""
+    grants = {"group:db": {"read": ["/data"], "write": ["/out/"]}}
+
+    assert not refused(grants, read=["/data/in", "/data", "/out/x"], write=["/out/x"])
+    assert refused(grants, read=["/database"])
+    assert refused(grants, write=["/data/in"])
+
+
+def test_a_tools_own_grants_go_before_its_groups() -> None:
+    """They are not added up: who writes a table for one tool means that table."""
+    grants = {"group:db": {"read": ["/data"]}, "needy": {"network": True}}
+
+    assert "read /data" in refused(grants, read=["/data"])
+
+
+@pytest.mark.parametrize("path", ["data", "~/data", ""])
+def test_a_grant_is_of_a_whole_path(path: str) -> None:
+    """Anything but an absolute path is refused where the settings are read."""
+    with pytest.raises(Exception, match="absolute"):
+        Host(settings={"sandbox": {"needy": {"read": [path]}}})
+
+
+@pytest.mark.parametrize(
+    ("group", "name", "words", "wanted"),
+    [
+        ("content", "read_records", {}, Grants(read=("/HERE",))),
+        ("editing", "move_record", {}, Grants(read=("/HERE",), write=("/HERE",))),
+        ("system", "probe_url", {}, Grants(network=True, read=("/HERE",))),
+        (
+            "content",
+            "read_records",
+            {"database": "postgresql://db/shop"},
+            Grants(network=True, read=("/HERE",)),
+        ),
+        (
+            "files",
+            "search_files",
+            {"storages": {"far": "/far/files"}, "logs": ("/var/log/shop/*.log", "logs/*.log")},
+            Grants(read=("/HERE", "/far/files", "/var/log/shop")),
+        ),
+    ],
+    ids=["read", "edit", "probe", "server", "elsewhere"],
+)
+def test_builtin_tools_say_what_they_need(
+    tmp_path: Path, group: str, name: str, words: dict[str, Any], wanted: Grants
+) -> None:
+    """The folder, what the workspace names outside it, the network of a server; no more."""
+    from toolseam_builtin.workspace import Workspace
+
+    made = Workspace(folder=str(tmp_path), **words)
+    needs = Grants(**made.sandbox_needs(spec(name, group=group)))  # type: ignore[arg-type]
+
+    here = {"/HERE": str(tmp_path.resolve())}
+    read = tuple(here.get(path, path) for path in wanted.read)
+    write = tuple(here.get(path, path) for path in wanted.write)
+    assert needs == attrs.evolve(wanted, read=read, write=write)
+
+
+def test_a_closed_host_starts_nothing() -> None:
+    """A runner that was not made before the end is not made after it."""
+    with Host(tools=[needy], settings={"runs_in": {"*": "process"}}) as host:
+        pass
+    failure = host.call("needy", actor=ADA).failure
+
+    assert failure is not None
+    assert (failure.code, failure.metadata) == ("unavailable", {"reason": "closed"})
