@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import os
+import sys
 import threading
 from typing import TYPE_CHECKING, Any
 
+import attrs
+
 from toolseam._body import NotStarted
 from toolseam._errors import LoadError, SettingsError
-from toolseam._placing import OURS, PROCESS, SANDBOX, ExecutorRunner
+from toolseam._placing import OURS, PROCESS, SANDBOX, ExecutorRunner, target_of
 from toolseam._selection import near_miss
 from toolseam._settings_keys import ExecutorSettings, Grants
 from toolseam._text import short
@@ -115,7 +119,7 @@ class Runners:
         if lacking:
             detail = f"[sandbox.{tool.name}] grants no {', '.join(lacking)}"
             raise NotStarted("not_granted", detail)
-        return grants
+        return attrs.evolve(grants, read=(*grants.read, *_code_of(tool)))
 
     def _executor(self, place: str) -> Runner:
         if place in self._given:
@@ -134,6 +138,19 @@ class Runners:
         kind = settings.kind or place
         detail = f"no plugin makes {short(kind)!r}; name one that does in `trust`"
         raise NotStarted("executor", detail)
+
+
+def _code_of(tool: BoundTool) -> tuple[str, ...]:
+    """Return where a tool's own package stands, if it is not installed: it has to be seen."""
+    top = sys.modules.get((target_of(tool) or "").partition(":")[0].partition(".")[0])
+    places = [*getattr(top, "__path__", ())] or [getattr(top, "__file__", None) or ""]
+    return tuple(
+        place
+        for place in places
+        if os.path.exists(place)  # noqa: PTH110 - of "" too
+        and os.path.realpath(place) == place
+        and "site-packages" not in place.split(os.sep)
+    )
 
 
 def _within(path: str, granted: tuple[str, ...]) -> bool:
