@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import threading
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -149,7 +150,7 @@ def _code_of(tool: BoundTool) -> tuple[str, ...]:
         for place in places
         if os.path.exists(place)  # noqa: PTH110 - of "" too
         and os.path.realpath(place) == place
-        and "site-packages" not in place.split(os.sep)
+        and "site-packages" not in Path(place).parts
     )
 
 
