@@ -14,6 +14,7 @@ import attrs
 import httpcore2
 
 from toolseam import ErrorCode, ToolError
+from toolseam.guards import tls_context
 from toolseam_builtin.system._network import Network, connect, unavailable
 
 if TYPE_CHECKING:
@@ -119,14 +120,8 @@ def _beginning(
 
 
 def _trust(authorities: str | None) -> ssl.SSLContext:
-    """Trust what the system trusts, whatever the environment says, and the authorities named."""
-    import httpx2  # knows where each system keeps them; a tenth of a second
-
-    context = httpx2.create_ssl_context(trust_env=False)
-    if authorities is not None:
-        try:
-            context.load_verify_locations(authorities)
-        except OSError:
-            message = "The file of authorities for this host cannot be read."
-            raise ToolError(message, ErrorCode.UNAVAILABLE) from None
-    return context
+    try:
+        return tls_context(authorities)
+    except OSError:
+        message = "The file of authorities for this host cannot be read."
+        raise ToolError(message, ErrorCode.UNAVAILABLE) from None

@@ -1,4 +1,4 @@
-"""The guards that tools share: sensitive names, secret shapes, source text, paths, egress."""
+"""The guards that tools share: sensitive names, secret shapes, source, paths, egress, JSON."""
 
 from __future__ import annotations
 
@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from toolseam.guards._assignments import mask_assignment
+    from toolseam.guards._authorities import tls_context
     from toolseam.guards._denied import is_denied_name
     from toolseam.guards._egress import AllowedHost, EgressGuard, EgressTarget
     from toolseam.guards._fields import mask_fields
+    from toolseam.guards._foreign import read_json_object
     from toolseam.guards._names import is_sensitive_name
     from toolseam.guards._paths import READ_LIMIT, FileLook, FileRead, FolderRead, PathGuard
     from toolseam.guards._secrets import MASK, mask_secrets
@@ -42,8 +44,10 @@ _HOME = {
     "mask_fields": "_fields",
     "mask_secrets": "_secrets",
     "mask_source": "_sources",
+    "read_json_object": "_foreign",
     "read_tree": "_trees",
     "read_web_address": "_urls",
+    "tls_context": "_authorities",
 }
 
 __all__ = [
@@ -68,9 +72,11 @@ __all__ = [
     "mask_secrets",
     "mask_source",
     "one_line",
+    "read_json_object",
     "read_tree",
     "read_web_address",
     "state_folder",
+    "tls_context",
 ]
 
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, NoReturn, cast
+from typing import TYPE_CHECKING, Any, cast
 
-from toolseam import Zone
+from toolseam import ToolseamError, Zone
+from toolseam.guards import read_json_object
 from toolseam.providers import ProviderError
 from toolseam.runs import Decision, RunError
 from toolseam_plugins.inspector._gate import Refused
@@ -221,24 +221,11 @@ def _object(said: Any) -> dict[str, Any] | None:  # noqa: ANN401 - what the page
     if said is None:
         return None
     try:
-        # As strict as the seam (contract §4), and with every digit: orjson is neither.
-        found: Any = json.loads(said, object_pairs_hook=_single, parse_constant=_no_number)
-    except (ValueError, TypeError, RecursionError):
-        found = None
-    if not isinstance(found, dict):
-        raise Refused(400, "invalid_arguments", "arguments_json: expected one strict JSON object.")
-    return cast("dict[str, Any]", found)
-
-
-def _single(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        raise ValueError("a key stands twice")
-    return found
-
-
-def _no_number(said: str) -> NoReturn:
-    raise ValueError(said)
+        # As strict as the seam, and with every digit: orjson is neither.
+        return read_json_object(said)
+    except (ToolseamError, TypeError):
+        message = "arguments_json: expected one strict JSON object."
+        raise Refused(400, "invalid_arguments", message) from None
 
 
 def _refused(error: RunError, status: int | None = None) -> Refused:

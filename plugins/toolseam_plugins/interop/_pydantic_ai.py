@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import json
-from typing import TYPE_CHECKING, Any, NoReturn, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from pydantic_ai import ApprovalRequired, RunContext, Tool, ToolFailed
 
+from toolseam import ToolseamError
+from toolseam.guards import read_json_object
 from toolseam_plugins.interop._offers import offers, shown_to_people
 
 if TYPE_CHECKING:
@@ -71,27 +73,13 @@ class _AsWritten:
     """
 
     def validate_json(self, input: str | bytes | bytearray, **_: Any) -> dict[str, Any]:  # noqa: A002, ANN401
-        try:
-            value = json.loads(input, object_pairs_hook=_distinct, parse_constant=_refuse)
-        except (ValueError, RecursionError):
-            value = None
-        if isinstance(value, dict):
-            return cast("dict[str, Any]", value)
         text = input if isinstance(input, str) else bytes(input).decode("utf-8", "replace")
-        return {_AS_WRITTEN: text}
+        try:
+            return read_json_object(text)
+        except ToolseamError:
+            return {_AS_WRITTEN: text}
 
     def validate_python(self, input: Any, **_: Any) -> dict[str, Any]:  # noqa: A002, ANN401
         if isinstance(input, dict):
             return cast("dict[str, Any]", input)
         return {_AS_WRITTEN: json.dumps(input)}
-
-
-def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    made = dict(pairs)
-    if len(made) < len(pairs):
-        raise ValueError("a key stands twice")
-    return made
-
-
-def _refuse(constant: str) -> NoReturn:
-    raise ValueError(constant)

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import httpcore2
 
 from toolseam import ToolError
-from toolseam.guards import AllowedHost, EgressGuard, read_web_address
+from toolseam.guards import AllowedHost, EgressGuard, read_web_address, tls_context
 from toolseam_plugins.mcp._client_events import Events, too_large
 from toolseam_plugins.mcp._client_talk import MESSAGE_BYTES, Lost
 
@@ -248,17 +248,11 @@ async def _whole(stream: AsyncIterable[bytes]) -> bytes:
 
 
 def _trusting(authorities: str | None) -> ssl.SSLContext:
-    """Trust what the system trusts, whatever the environment says, and the authorities named."""
-    import httpx2  # knows where each system keeps them; a tenth of a second
-
-    context = httpx2.create_ssl_context(trust_env=False)
-    if authorities is not None:
-        try:
-            context.load_verify_locations(authorities)
-        except OSError:
-            text = "the file of `authorities` cannot be read"
-            raise Lost("not_configured", text, sent=False) from None
-    return context
+    try:
+        return tls_context(authorities)
+    except OSError:
+        text = "the file of `authorities` cannot be read"
+        raise Lost("not_configured", text, sent=False) from None
 
 
 class Network(httpcore2.AsyncNetworkBackend):
