@@ -163,4 +163,5 @@ def test_a_run_that_is_held_is_not_to_be_decided(
         main = sight.go(f"runs/{run.id}")
 
         expect(main.locator(".run-head .notice")).to_contain_text("See for yourself")
+        expect(main.locator(".run-head code")).to_have_text(f"toolseam held {run.id}")
         expect(main.get_by_role("link", name="Decide")).to_have_count(0)

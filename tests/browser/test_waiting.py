@@ -218,3 +218,46 @@ def test_a_call_that_somebody_else_decided_is_not_offered_again(sight: Sight) ->
     expect(card.get_by_role("alert")).to_contain_text("decided")
     expect(card.locator(".badge")).to_have_text("decided")
     expect(approve).to_have_count(0)
+
+
+def _edited(card: Locator, **arguments: Any) -> None:
+    card.get_by_role("button", name="Edit").click()
+    card.get_by_label("Edited arguments as JSON").fill(json.dumps(arguments))
+    card.get_by_role("button", name="Show what it would do").click()
+    expect(card.get_by_role("button", name="Approve the edited call")).to_be_enabled()
+
+
+def test_an_edit_outlives_a_change_of_what_it_would_do(sight: Sight) -> None:
+    """The person reads what has changed, sees it anew with his arguments, and approves that."""
+    served = sight.stage.served
+    run, main = _asked(sight, ("rename_page", {"page": 6, "title": "Old"}))
+    card = main.locator(".pending")
+    _edited(card, page=6, title="The shop of the museum")
+    said = json.dumps({"page": 6, "title": "Meanwhile"})
+    seen = served.post("/api/preview", {"tool": "rename_page", "arguments_json": said})
+    served.call("rename_page", said, digest=seen["preview"]["digest"])
+
+    card.get_by_role("button", name="Approve the edited call").click()
+
+    expect(card.get_by_role("alert")).to_contain_text("Changed: what it says it would do.")
+    expect(card.get_by_label("Arguments")).to_contain_text("The shop of the museum")
+    expect(card.locator(".preview-lines").first).to_contain_text("Meanwhile")
+    card.get_by_text("What it said before").click()
+    expect(card.locator("details .preview-lines")).not_to_contain_text("Meanwhile")
+    card.get_by_role("button", name="Approve the edited call").click()
+    expect(main.get_by_text("All calls of the turn are decided.")).to_be_visible()
+    assert _left(sight, run) == []
+
+
+def test_an_edit_of_a_call_that_somebody_else_decided_is_still_there(sight: Sight) -> None:
+    """What was typed can be read, and copied; nothing is left to be approved."""
+    run, main = _asked(sight, ("changing", {"to": "red"}), ("changing", {"to": "green"}))
+    card = main.locator('[data-position="0"]')
+    _edited(card, to="a long thought")
+    sight.stage.served.post("/api/decide", {"run": run, "position": 0, "verdict": "deny"})
+
+    card.get_by_role("button", name="Approve the edited call").click()
+
+    expect(card.get_by_role("alert")).to_contain_text("decided")
+    expect(card.get_by_label("What you had typed")).to_contain_text("a long thought")
+    expect(card.get_by_role("button", name="Approve the edited call")).to_have_count(0)

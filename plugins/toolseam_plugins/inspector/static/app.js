@@ -3,6 +3,7 @@
 import { enter, follow, get } from "./api.js";
 import { el, fill, say } from "./dom.js";
 import { errorsView } from "./errors.js";
+import { later } from "./later.js";
 import { playgroundView } from "./playground.js";
 import { runView } from "./run.js";
 import { runsView } from "./runs.js";
@@ -111,21 +112,16 @@ function told(event) {
   if (event.kind === "run" || event.kind === "stored") countWaiting();
 }
 
-let counting = null;
-function countWaiting() {
-  // One look after a burst of events, not one an event.
-  counting ??= setTimeout(async () => {
-    counting = null;
-    try {
-      const { runs } = await get("api/waiting");
-      const { number } = links.get("waiting");
-      number.hidden = runs.length === 0;
-      fill(number, String(runs.length), el("span", { class: "unseen" }, " waiting"));
-    } catch {
-      // Who looks at the view itself is told why.
-    }
-  }, 150);
-}
+const { soon: countWaiting } = later(async () => {
+  try {
+    const { runs } = await get("api/waiting");
+    const { number } = links.get("waiting");
+    number.hidden = runs.length === 0;
+    fill(number, String(runs.length), el("span", { class: "unseen" }, " waiting"));
+  } catch {
+    // Who looks at the view itself is told why.
+  }
+}, 150);
 
 addEventListener("locked", () => locked());
 addEventListener("hashchange", () => {

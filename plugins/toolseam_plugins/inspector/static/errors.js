@@ -2,6 +2,7 @@
 
 import { get } from "./api.js";
 import { el, fill } from "./dom.js";
+import { later } from "./later.js";
 import { badge, count, moment, seconds } from "./words.js";
 
 const SPANS = [
@@ -19,7 +20,7 @@ export function errorsView() {
   const room = el("div", { class: "strips" });
   const node = el("div", { class: "column scroll" }, el("div", { class: "bar" }, el("h1", {}, "Errors"), said, pick), room);
   pick.addEventListener("change", load);
-  let later = null;
+  const { soon, never } = later(load, 1_000);
 
   async function load() {
     try {
@@ -62,13 +63,9 @@ export function errorsView() {
   return {
     node,
     told(event) {
-      if (event.kind !== "step" && event.kind !== "stored") return;
-      later ??= setTimeout(() => {
-        later = null;
-        load();
-      }, 1_000);
+      if (event.kind === "step" || event.kind === "stored") soon();
     },
-    left: () => clearTimeout(later),
+    left: never,
     moved: () => true,
   };
 }

@@ -1,7 +1,8 @@
 // One run: its steps as a waterfall, live while it runs, and beside it the step that is open.
 
 import { get } from "./api.js";
-import { block, el, facts, fill, say, visible } from "./dom.js";
+import { block, code, el, facts, fill, say, visible } from "./dom.js";
+import { later } from "./later.js";
 import { rows } from "./rows.js";
 import { stepPanel } from "./step.js";
 import { back } from "./tools.js";
@@ -47,7 +48,7 @@ export function runView(host, path) {
   let whole = 0.001;
   let opened = null;
   let tab = path[2];
-  let later = null;
+  const { soon, never } = later(load);
   let drawn = 0;
   // What came by the stream while the run was being asked for: newer than the answer, or in it.
   let arrived = new Map();
@@ -98,7 +99,7 @@ export function runView(host, path) {
           ? el("a", { class: "primary", href: `#/waiting/${encodeURIComponent(run.id)}` }, "Decide")
           : null),
       run.status === "held"
-        ? el("p", { class: "notice" }, "A write was made, and nobody knows what came of it. See for yourself whether it was done, and put right what it left; the run asks the model nothing more.")
+        ? el("p", { class: "notice" }, "A write was made, and nobody knows what came of it. See for yourself whether it was done, and put right what it left; the run asks the model nothing more. Then say so on a terminal: ", code(`toolseam held ${run.id}`))
         : null,
       facts([
         ["Owner", run.owner ?? "nobody"],
@@ -221,13 +222,6 @@ export function runView(host, path) {
     list.view.focus();
   }
 
-  function soon() {
-    later ??= setTimeout(() => {
-      later = null;
-      load();
-    }, 400);
-  }
-
   load();
   return {
     node,
@@ -268,7 +262,7 @@ export function runView(host, path) {
       }
     },
     escaped: () => opened && close(),
-    left: () => clearTimeout(later),
+    left: never,
   };
 }
 

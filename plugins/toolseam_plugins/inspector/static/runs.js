@@ -2,6 +2,7 @@
 
 import { get } from "./api.js";
 import { el, fill, visible } from "./dom.js";
+import { later } from "./later.js";
 import { rows } from "./rows.js";
 import { badged, count, moment, seconds, spoken } from "./words.js";
 
@@ -43,7 +44,7 @@ export function runsView() {
   let found = [];
   let next = null;
   let asking = false;
-  let later = null;
+  const { soon, never } = later(load);
 
   pick.addEventListener("change", () => {
     found = [];
@@ -92,13 +93,6 @@ export function runsView() {
     said.textContent = next ? `the newest ${found.length}` : count(found.length, "run");
   }
 
-  function soon() {
-    later ??= setTimeout(() => {
-      later = null;
-      load();
-    }, 400);
-  }
-
   load();
   return {
     node,
@@ -115,7 +109,7 @@ export function runsView() {
       } else if (event.kind === "stored" || event.kind === "lost") soon();
       else if (event.kind === "step") soon();
     },
-    left: () => clearTimeout(later),
+    left: never,
   };
 }
 

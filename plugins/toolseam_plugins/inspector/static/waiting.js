@@ -3,6 +3,7 @@
 import { get, post } from "./api.js";
 import { indented } from "./artifacts.js";
 import { block, button, code, el, facts, fill, say } from "./dom.js";
+import { later } from "./later.js";
 import { previewLines } from "./playground.js";
 import { back } from "./tools.js";
 import { badge, count, moment, spoken } from "./words.js";
@@ -128,19 +129,20 @@ export function waitingView(host, path) {
     }
   }
 
-  /** A call on which nothing is left to say. */
-  function over(run, pending, frame, said = "") {
+  /** A call on which nothing is left to say; `typed` is what a person had meant it to be. */
+  function over(run, pending, frame, said = "", typed = null) {
     fill(
       frame,
       headOf(pending),
       said ? el("p", { class: "notice", role: "alert" }, said) : null,
       pending.decided ? null : el("p", { class: "hint" }, "It needs no approval, and runs with the turn."),
       argumentsOf(run, pending).node,
+      typed === null ? null : el("details", { open: true }, el("summary", {}, "What you had typed"), block(typed, { class: "content", "aria-label": "What you had typed" })),
     );
   }
 
   /** Show a call to be decided; return what makes its button wait anew. */
-  function undecided(run, pending, frame, { changed = false, edited = null, said = "", original = pending } = {}) {
+  function undecided(run, pending, frame, { changed = false, edited = null, said = "", original = pending, before = null } = {}) {
     const shown = argumentsOf(run, pending, () => settle(), edited);
     const problem = el("p", { class: "problem", role: "alert" }, said);
     const approve = button(edited === null ? "Approve" : "Approve the edited call",
@@ -172,7 +174,7 @@ export function waitingView(host, path) {
         await done(run.run, left);
       } catch (refused) {
         problem.textContent = refused.message;
-        if (refused.status === 409) await again(run, pending, frame, refused.message);
+        if (refused.status === 409) await again(run, original, frame, { said: refused.message, edited, before: pending });
         else settle();
       } finally {
         deciding -= 1;
@@ -187,6 +189,9 @@ export function waitingView(host, path) {
       pending.refused ? el("p", { class: "notice bad" }, `Whatever is decided, it will be answered with ${spoken(pending.refused)}.`) : null,
       el("h4", {}, "What it says it would do"),
       previewLines(pending),
+      before === null || same(before.lines, pending.lines)
+        ? null
+        : el("details", {}, el("summary", {}, "What it said before"), previewLines(before)),
       el("h4", {}, "Complete arguments"),
       shown.node,
       facts([["Digest", code(pending.digest?.slice(0, 16) ?? "–")]], { class: "facts tight" }),
@@ -218,20 +223,38 @@ export function waitingView(host, path) {
     );
   }
 
-  /** Look at a call once more; `said` is why what was said of it did not count. */
-  async function again(run, pending, frame, said = "") {
+  /**
+   * Look at a call once more; `said` is why what was said of it did not count. What a person had
+   * `edited` is kept: it is looked at again too, and stands there to be approved or mended.
+   */
+  async function again(run, pending, frame, { said = "", edited = null, before = null } = {}) {
+    const look = (text) => post("api/revise", { run: run.run, position: pending.position, arguments_json: text });
     try {
-      const { pending: now, changed } = await post("api/revise", { run: run.run, position: pending.position, arguments_json: null });
-      if (now.decided) over(run, now, frame, said);
-      else undecided(run, now, frame, { changed: changed || now.digest !== pending.digest, said });
+      const { pending: now, changed } = await look(null);
+      if (now.decided) {
+        over(run, now, frame, said, edited);
+        return;
+      }
+      if (edited === null) {
+        const why = before === null ? said : `${said} ${changes(before, now)}`;
+        undecided(run, now, frame, { changed: changed || now.digest !== pending.digest, said: why, before });
+        return;
+      }
+      try {
+        const { pending: then } = await look(edited);
+        undecided(run, then, frame, { edited, original: now, said: `${said} ${changes(before, then)}`, before });
+      } catch (refused) {
+        editing(run, now, frame, edited, now, `${said} ${refused.message}`);
+      }
     } catch (refused) {
       fill(frame, headOf(pending), el("p", { class: "notice bad", role: "alert" }, `${said} ${refused.message}`.trim()));
+      if (edited !== null) frame.append(block(edited, { class: "content", "aria-label": "What you had typed" }));
     }
   }
 
-  function editing(run, pending, frame, text, original) {
+  function editing(run, pending, frame, text, original, said = "") {
     const area = el("textarea", { class: "mono raw", rows: "8", spellcheck: "false", "aria-label": "Edited arguments as JSON", value: indented(text) });
-    const problem = el("p", { class: "problem", role: "alert" });
+    const problem = el("p", { class: "problem", role: "alert" }, said);
     const show = async () => {
       try {
         const { pending: now } = await post("api/revise", { run: run.run, position: pending.position, arguments_json: area.value });
@@ -269,7 +292,7 @@ export function waitingView(host, path) {
 
   look();
   open();
-  let later = null;
+  const { soon, never } = later(look, 300);
   return {
     node,
     moved(to) {
@@ -286,18 +309,28 @@ export function waitingView(host, path) {
         return;
       }
       // The open calls stay as they are: what a person reads does not move under him.
-      if ((event.kind === "run" || event.kind === "stored") && !deciding) {
-        later ??= setTimeout(() => {
-          later = null;
-          look();
-        }, 300);
-      }
+      if ((event.kind === "run" || event.kind === "stored") && !deciding) soon();
     },
     escaped() {
       if (path[0]) location.hash = "#/waiting";
     },
-    left: () => clearTimeout(later),
+    left: never,
   };
+}
+
+/** Say what of a call is otherwise than when the person looked. */
+function changes(before, now) {
+  const said = [
+    same(before.lines, now.lines) ? null : "what it says it would do",
+    before.arguments_json === now.arguments_json ? null : "its arguments",
+    before.refused === now.refused ? null : "whether it may run",
+  ].filter(Boolean);
+  if (said.length) return `Changed: ${said.join(", ")}.`;
+  return before.digest === now.digest ? "" : "Changed: the tool itself, or for whom it runs.";
+}
+
+function same(some, others) {
+  return some.length === others.length && some.every((line, at) => line === others[at]);
 }
 
 function headOf(pending) {
