@@ -43,7 +43,7 @@ def looking(browser: Browser, stage: Stage) -> Generator[Sight]:
 def opened(sight: Sight, run: str, tool: str) -> None:
     """Open the step of a tool."""
     steps = sight.stage.served.get(f"/api/runs/{run}")["steps"]
-    step = next(each["id"] for each in steps if each["tool"] == tool)
+    step = next(e["id"] for e in steps if (e["kind"], e["tool"]) == ("tool", tool))
     sight.go(f"runs/{run}/{step.replace(':', '%3A')}")
     expect(sight.page.locator(".step")).to_be_visible()
 
@@ -165,3 +165,32 @@ def test_a_run_that_is_held_is_not_to_be_decided(
         expect(main.locator(".run-head .notice")).to_contain_text("See for yourself")
         expect(main.locator(".run-head code")).to_have_text(f"toolseam held {run.id}")
         expect(main.get_by_role("link", name="Decide")).to_have_count(0)
+
+
+def test_what_nobody_knows_of_an_interrupted_write_is_said(browser: Browser, stage: Stage) -> None:
+    """Its run is held, and whether anybody was told of it is not known; its sizes stay empty."""
+
+    def broken() -> str:
+        tool = plugin(lambda arguments: ToolResult.text("done"), name="write", effect="unknown")
+        with host(Kept(None), tool, level="full") as made:
+            model = at_hand(("write", {}), "Done.")
+            session = made.session(actor=ADA, zone=Zone.LOCAL)
+            asked = session.run(model, "Go.")
+            session.resume(asked.id, [Decision.approve(asked.pending[0], actor=ADA)], model)
+        with closing(sqlite3.connect(file(), isolation_level=None)) as store:
+            store.execute("UPDATE run SET status = 'held', reason = 'interrupted'")
+            store.execute(
+                "UPDATE run_step SET status = 'interrupted', effect = 'unknown', facts = '{}',"
+                " content = NULL WHERE kind = 'tool'"
+            )
+        return asked.id
+
+    run = elsewhere(broken)
+
+    with looking(browser, stage) as sight:
+        opened(sight, run, "write")
+
+        expect(sight.tab("Wire")).to_contain_text("is not known")
+        row = sight.page.locator(".step-row", has_text="write").last
+        expect(row.locator(".number").nth(2)).to_have_text("")
+        expect(sight.page.locator(".run-head code")).to_have_text(f"toolseam held {run}")
