@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from toolseam._levels import Zone
     from toolseam._render import WireText
     from toolseam._result import ToolResult
+    from toolseam._steps import Step
 
 
 @attrs.frozen
@@ -70,6 +71,7 @@ class Call:
     notes: tuple[str, ...] = ()
     wire: WireText | None = None
     masked = 0
+    step: Step | None = None
 
 
 _blank = cast("Callable[[], Call]", functools.partial(object.__new__, Call))

@@ -327,5 +327,7 @@ def _wire(
     from toolseam.guards import mask_secrets
 
     text, masked = mask_secrets(text)
-    # A mask may be longer than what it hides.
-    return issue(bound(text, conversation.state.limits.content_bytes)[0]), masked
+    # A mask may be longer than what it hides; the content itself was bounded before.
+    if text is not result.content:
+        text = bound(text, conversation.state.limits.content_bytes)[0]
+    return issue(text), masked

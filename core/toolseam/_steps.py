@@ -120,17 +120,18 @@ publish(globals(), "Intent", "Step")
 
 
 def step(call: Call) -> Step:
-    """Return the step of a finished attempt; made when somebody looks, not while it runs."""
+    """Return the step of a finished attempt; made once, for the first who looks."""
+    if call.step is not None:
+        return call.step
     failure, tool = call.result.failure, call.tool
     run_id = call.conversation.run_id
-    name = short(call.given_name)
     round_number, position = _place(call)
-    return Step(
+    call.step = Step(
         id=f"{run_id}:{call.number}",
         kind="tool",
         run_id=run_id,
-        tool=name if tool is None else tool.name,
-        alias=_alias(call, name),
+        tool=short(call.given_name) if tool is None else tool.name,
+        alias=_alias(call),
         distribution="" if tool is None else tool.distribution,
         version="" if tool is None else tool.version,
         arguments=None if call.arguments is None else hold(call.arguments),
@@ -149,6 +150,7 @@ def step(call: Call) -> Step:
         position=position,
         actor=_actor(call),
     )
+    return call.step
 
 
 def intent(call: Call) -> Intent:
@@ -159,7 +161,7 @@ def intent(call: Call) -> Intent:
         id=f"{run_id}:{call.number}",
         run_id=run_id,
         tool=tool.name,
-        alias=_alias(call, short(call.given_name)),
+        alias=_alias(call),
         distribution=tool.distribution,
         version=tool.version,
         arguments=hold(cast("bytes", call.arguments)),
@@ -180,11 +182,13 @@ def _actor(call: Call) -> str | None:
     return None if actor is None else actor.name
 
 
-def _alias(call: Call, name: str) -> str | None:
+def _alias(call: Call) -> str | None:
     """Return the name under which the tool was called, if that is not its own."""
     if not isinstance(call.for_wire, bool) and call.for_wire.alias is not None:
         return short(call.for_wire.alias)
-    return None if call.tool is None or name == call.tool.name else name
+    if call.tool is None or call.given_name == call.tool.name:
+        return None
+    return short(call.given_name)
 
 
 def step_json(found: Step) -> dict[str, Any]:

@@ -29,6 +29,19 @@ def test_listeners_are_told_at_once() -> None:
     assert len(seen) == 2
 
 
+def test_all_who_look_see_one_step() -> None:
+    """Listener, caller and trace have the same object: it is made once."""
+    host = Host(tools=[Counted(fine)])
+    session = host.session()
+    heard: list[object] = []
+    host.listen(heard.append)
+
+    _, step = session.call_wire("probe")
+
+    assert heard == [step]
+    assert session.steps == (step,)
+
+
 @pytest.mark.parametrize("error", [ValueError("CAN"), SystemExit(3)])
 def test_a_listener_that_raises_is_reported_never_felt(
     error: BaseException, caplog: pytest.LogCaptureFixture
