@@ -160,6 +160,12 @@ def call(id_: object, tool: str, /, *, meta: object = None, **arguments: object)
     return request(id_, "tools/call", name=tool, arguments=arguments, **beside)
 
 
+def given_up(id_: object) -> dict[str, Any]:
+    """Return the word that a request is given up."""
+    params = {"requestId": id_}
+    return {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": params}
+
+
 HELLO = request(
     0,
     "initialize",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from toolseam_plugins.mcp._sdk1_calls import calls, watched
 from toolseam_plugins.mcp._server_origin import caller_of
 from toolseam_plugins.mcp._server_peer import LEVELS
 
@@ -17,6 +18,7 @@ def make_server(peer: Peer, version: str) -> Any:  # noqa: ANN401
     """Return a low-level server that answers from `peer`."""
     lowlevel = import_module("mcp.server.lowlevel")
     types: Any = import_module("mcp.types")
+    fault: Any = import_module("mcp.shared.exceptions").McpError
     server = lowlevel.Server("toolseam", version=version)
 
     async def list_tools(request: Any) -> Any:  # noqa: ANN401, ARG001
@@ -42,8 +44,11 @@ def make_server(peer: Peer, version: str) -> Any:  # noqa: ANN401
         meta: dict[str, Any] = (
             {} if context.meta is None else context.meta.model_dump(exclude_none=True)
         )
-        answer = await peer.call(caller, params.name, send, meta)
-        return types.ServerResult(types.CallToolResult.model_validate(answer))
+        with calls().begin(context.request_id):
+            answer = await peer.call(caller, params.name, send, meta)
+            return types.ServerResult(types.CallToolResult.model_validate(answer))
+        # It ends an HTTP request; over standard streams it goes no farther than our transport.
+        raise fault(types.ErrorData(code=0, message="Request cancelled"))
 
     async def set_level(request: Any) -> Any:  # noqa: ANN401
         caller = caller_of(server.request_context.request, None)
@@ -54,6 +59,7 @@ def make_server(peer: Peer, version: str) -> Any:  # noqa: ANN401
     server.request_handlers[types.ListToolsRequest] = list_tools
     server.request_handlers[types.CallToolRequest] = call_tool
     server.request_handlers[types.SetLevelRequest] = set_level
+    server.run = watched(server.run)
     return server
 
 

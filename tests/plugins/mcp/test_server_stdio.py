@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from support import mcp_server
-from support.mcp_server import CANARY, HELLO, READY, Served, call, request, text_of
+from support.mcp_server import CANARY, HELLO, READY, Served, call, given_up, request, text_of
 
 DEEP = b'{"a":' * 90 + b"1" + b"}" * 90
 
@@ -246,8 +246,7 @@ def test_calls_run_side_by_side(server: Served) -> None:
 
 def test_a_cancelled_call_is_stopped_and_not_answered(server: Served) -> None:
     """The protocol wants no answer to what its client gave up, and the next call is served."""
-    cancel = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 1}}
-    server.send(call(1, "waits", seconds=30), cancel)
+    server.send(call(1, "waits", seconds=30), given_up(1))
 
     assert server.ask(call(2, "echo", text="next"))["id"] == 2
 
@@ -255,9 +254,7 @@ def test_a_cancelled_call_is_stopped_and_not_answered(server: Served) -> None:
 def test_what_is_no_id_cancels_nothing(server: Served) -> None:
     """`true` is not the request 1, whose client waits on."""
     for odd in (True, 1.0, None, [1]):
-        params = {"requestId": odd}
-        cancel = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": params}
-        server.send(call(1, "waits", seconds=0.2), cancel)
+        server.send(call(1, "waits", seconds=0.2), given_up(odd))
 
         assert server.answer()["id"] == 1
 
@@ -279,9 +276,7 @@ def test_streams_that_do_not_block_lose_nothing() -> None:
 def test_cancelling_as_a_call_ends_never_gives_two_answers(server: Served) -> None:
     """In 200 crossings each call has at most one answer, and the server goes on."""
     for id_ in range(1_000, 1_200):
-        params = {"requestId": id_}
-        cancel = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": params}
-        server.send(call(id_, "sleeps" if id_ % 2 else "waits"), cancel)
+        server.send(call(id_, "sleeps" if id_ % 2 else "waits"), given_up(id_))
     server.send(call("last", "waits", seconds=0.3))
 
     seen = [server.answer()["id"]]
