@@ -1,0 +1,280 @@
+"""Bodies in warm worker processes: few at once, each process for one owner only."""
+
+from __future__ import annotations
+
+import contextvars
+import os
+import threading
+import weakref
+from collections import deque
+from concurrent.futures import Future
+from functools import cache
+from queue import SimpleQueue
+from typing import TYPE_CHECKING
+
+from toolseam._body import Lost, NotStarted
+from toolseam.isolation._frames import LARGEST
+from toolseam.isolation._process import Worker
+from toolseam.isolation._sandbox import level
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from toolseam._settings_keys import Grants, ProcessLimits
+
+_BODY = "toolseam._body:run_body"
+_PASSED_OVER = 8
+"""So many calls may go before one that came first, because a worker of theirs is warm."""
+_CLOSE_S = 10.0
+
+
+class BodyFuture(Future[bytes]):
+    """One call: its answer, or `Lost`, or `NotStarted`. It is stopped by `cancel`, also at work."""
+
+    def __init__(self, owner: str, request: bytes, ask: Callable[[bytes], bytes]) -> None:
+        super().__init__()
+        self.owner = owner
+        self.request = request
+        self.passed_over = 0
+        self.stopped: str | None = None
+        self._asked = ask
+        self._context = contextvars.copy_context()
+        self._turn = threading.Lock()
+        self._taken = False
+        self._worker: Worker | None = None
+
+    def cancel(self) -> bool:
+        """Kill the worker at once, or never begin; False if the call is done already.
+
+        The future is done when nothing of the call is left: with `NotStarted` or `Lost`.
+        """
+        return self.stop("cancelled")
+
+    def stop(self, reason: str) -> bool:
+        """Stop for a reason of the host's."""
+        with self._turn:
+            if self.done():
+                return False
+            self.stopped = self.stopped or reason
+            waits = not self._taken
+            self._taken = True
+            if self._worker is not None:
+                self._worker.kill()
+        if waits:
+            self.set_exception(NotStarted(reason))
+        return True
+
+    def take(self) -> bool:
+        """Begin; False if it was stopped before."""
+        with self._turn:
+            if self._taken:
+                return False
+            self._taken = True
+            return True
+
+    def goes_to(self, worker: Worker) -> None:
+        """Be at work in a worker from here on: who stops the call kills it."""
+        with self._turn:
+            self._worker = worker
+            if self.stopped is not None:
+                worker.kill()
+
+    def leaves(self) -> None:
+        """Be at work in no worker any more."""
+        with self._turn:
+            self._worker = None
+
+    def ask(self, question: bytes) -> bytes:
+        """Ask the host, with the context variables of whoever called."""
+        return self._context.run(self._asked, question)
+
+
+class _Seat:
+    """A thread that drives one worker after the other."""
+
+    def __init__(self) -> None:
+        self.inbox: SimpleQueue[BodyFuture | None] = SimpleQueue()
+        self.owner: str | None = None
+        self.worker: Worker | None = None
+        self.thread: threading.Thread | None = None
+
+
+class ProcessPool:
+    """Carries bodies to worker processes.
+
+    The child of a fork has no worker and no call in it.
+
+    Args:
+        limits: what each process may use, and how many there are at once.
+        sandbox: what is granted inside a sandbox; None: worker processes without one.
+        body: the function that a worker serves, `module:function`, taking request and way to ask.
+    """
+
+    def __init__(
+        self, limits: ProcessLimits, *, sandbox: Grants | None = None, body: str = _BODY
+    ) -> None:
+        self._limits = limits
+        self._sandbox = sandbox
+        self._body = body
+        self._closed = False
+        self.begin()
+        _watch_forks()
+        _OPEN.add(self)
+
+    def begin(self) -> None:
+        """Be without a worker and without a call."""
+        self._turn = threading.Lock()
+        self._seats: list[_Seat] = []
+        self._idle: list[_Seat] = []
+        self._waiting: deque[BodyFuture] = deque()
+        self._running: set[BodyFuture] = set()
+
+    def begin_again(self) -> None:
+        """Leave all workers to the parent of this fork."""
+        for seat in self._seats:
+            if seat.worker is not None:
+                seat.worker.forget()
+        self.begin()
+
+    def submit(self, request: bytes, *, owner: str, ask: Callable[[bytes], bytes]) -> Future[bytes]:
+        """Have a body run as soon as there is room; see `BodyFuture` for how it ends."""
+        if len(request) > LARGEST:
+            raise NotStarted("too_large", f"a request of {len(request)} bytes")
+        call = BodyFuture(owner, request, ask)
+        with self._turn:
+            if self._closed:
+                raise NotStarted("closed", "the host is closed")
+            seat = self._seat(owner)
+            if seat is None:
+                self._waiting.append(call)
+            else:
+                self._running.add(call)
+        if seat is not None:
+            seat.inbox.put(call)
+        return call
+
+    def _seat(self, owner: str) -> _Seat | None:
+        """Take an idle seat, best one with a worker of the same owner, or make a new one."""
+        for seat in reversed(self._idle):
+            if seat.owner == owner:
+                self._idle.remove(seat)
+                return seat
+        if len(self._seats) < self._limits.workers:
+            seat = _Seat()
+            seat.thread = threading.Thread(
+                target=self._work, args=(seat,), name="toolseam-process", daemon=True
+            )
+            try:
+                seat.thread.start()
+            except RuntimeError:
+                if not self._seats:
+                    raise NotStarted("worker_start", "the machine gives no thread") from None
+            else:
+                self._seats.append(seat)
+                return seat
+        return self._idle.pop(0) if self._idle else None
+
+    def close(self) -> None:
+        """Stop what runs and what waits, and return when no process is left."""
+        with self._turn:
+            self._closed = True
+            seats, stopped = self._seats, [*self._running, *self._waiting]
+            self._seats, self._idle = [], []
+            self._waiting.clear()
+        for seat in seats:
+            seat.inbox.put(None)
+        for call in stopped:
+            call.stop("closed")
+        for seat in seats:
+            if seat.thread is not None and seat.thread is not threading.current_thread():
+                seat.thread.join(_CLOSE_S)
+
+    def _work(self, seat: _Seat) -> None:
+        while True:
+            call = seat.inbox.get()
+            while call is not None:
+                if call.take():
+                    self._carry(seat, call)
+                call = self._next(seat, call)
+            if self._closed:
+                break
+        if seat.worker is not None:
+            seat.worker.end()
+
+    def _next(self, seat: _Seat, done: BodyFuture) -> BodyFuture | None:
+        with self._turn:
+            self._running.discard(done)
+            call = self._first(seat.owner)
+            if call is not None:
+                self._running.add(call)
+            elif not self._closed:
+                self._idle.append(seat)
+            return call
+
+    def _first(self, owner: str | None) -> BodyFuture | None:
+        """Take the first call that waits, or one for which a worker is warm."""
+        waiting = self._waiting
+        if not waiting:
+            return None
+        if waiting[0].passed_over < _PASSED_OVER:
+            for place, call in enumerate(waiting):
+                if call.owner == owner:
+                    waiting[0].passed_over += place > 0
+                    del waiting[place]
+                    return call
+        return waiting.popleft()
+
+    def _carry(self, seat: _Seat, call: BodyFuture) -> None:
+        try:
+            worker = self._worker(seat, call)
+            answer, more = worker.carry(call.request, call.ask)
+        except BaseException as error:  # noqa: BLE001 - whoever waits gets it
+            seat.worker = None
+            call.leaves()
+            call.set_exception(_as_stopped(error, call.stopped))
+            return
+        call.leaves()
+        if not more or worker.served >= self._limits.calls or call.stopped is not None:
+            seat.worker = None
+            worker.end()
+        call.set_result(answer)
+
+    def _worker(self, seat: _Seat, call: BodyFuture) -> Worker:
+        """Return the warm worker of the seat if it is of the right owner, else a new one."""
+        worker = seat.worker
+        if worker is not None:
+            if seat.owner == call.owner:
+                call.goes_to(worker)
+                if worker.idle():
+                    return worker
+                call.leaves()
+            seat.worker = None
+            worker.end()
+        seat.owner = call.owner
+        if self._sandbox is not None and not level().sandbox:
+            raise NotStarted("sandbox", level().text)
+        worker = Worker(self._limits, self._sandbox, self._body)
+        seat.worker = worker
+        call.goes_to(worker)
+        worker.ready()
+        return worker
+
+
+def _as_stopped(error: BaseException, reason: str | None) -> BaseException:
+    """Give the reason of the host, where it has stopped the call, for what came of it."""
+    if reason is not None and isinstance(error, Lost | NotStarted):
+        return type(error)(reason, error.detail)
+    return error
+
+
+_OPEN: weakref.WeakSet[ProcessPool] = weakref.WeakSet()
+"""Those whose workers a fork leaves behind; what is told of forks is told of them for ever."""
+
+
+@cache
+def _watch_forks() -> None:
+    def begin_again() -> None:
+        for pool in _OPEN:
+            pool.begin_again()
+
+    os.register_at_fork(after_in_child=begin_again)

@@ -1,0 +1,473 @@
+"""Bodies in worker processes: how they are carried, limited and stopped."""
+
+import os
+import resource
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from support.bodies import LARGEST, SERVED
+from support.isolated import WAIT_S, answer, begun, lost, not_started, running, submitted
+from toolseam._body import NotStarted
+from toolseam._settings_keys import ProcessLimits
+from toolseam.isolation._pool import ProcessPool
+
+MakePool = Callable[..., ProcessPool]
+TESTS = Path(__file__).parents[2]
+
+
+@pytest.fixture(scope="module")
+def standing() -> Iterator[ProcessPool]:
+    """A pool that stands over many tests, as that of a host does."""
+    pool = ProcessPool(ProcessLimits(), body=SERVED)
+    yield pool
+    pool.close()
+
+
+def test_a_body_runs_in_a_process_of_its_own(pool: ProcessPool) -> None:
+    """The worker is another process, and it is kept for the next call."""
+    first, second = answer(pool, b"pid"), answer(pool, b"pid")
+
+    assert first == second
+    assert int(first) != os.getpid()
+
+
+@pytest.mark.parametrize("size", [0, 1, 1000, 1_000_000, LARGEST - 5])
+def test_an_answer_comes_back_whole(pool: ProcessPool, size: int) -> None:
+    """Requests and answers of any size up to the largest go through."""
+    body = os.urandom(size)
+
+    assert answer(pool, b"echo " + body) == body
+
+
+def test_a_body_asks_its_host(pool: ProcessPool) -> None:
+    """What a body asks is answered by the function that was handed over with it."""
+    asked: list[bytes] = []
+
+    def ask(question: bytes) -> bytes:
+        asked.append(question)
+        return question * 100_000
+
+    said = submitted(pool, b"asks " + b"why?" * 2, ask=ask).result(WAIT_S)
+
+    assert asked == [b"why?why?"]
+    assert said == b"the host said " + b"why?why?" * 100_000
+
+
+def test_what_a_host_raises_when_asked_ends_the_body(pool: ProcessPool) -> None:
+    """The future raises it, and the worker is gone."""
+
+    def ask(question: bytes) -> bytes:
+        raise ZeroDivisionError
+
+    before = answer(pool, b"pid")
+
+    with pytest.raises(ZeroDivisionError):
+        submitted(pool, b"asks", ask=ask).result(WAIT_S)
+    assert answer(pool, b"pid") != before
+
+
+def test_a_body_that_is_over_asks_nothing(pool: ProcessPool) -> None:
+    """The way to ask ends with the call that it was given to."""
+    answer(pool, b"asks_late")
+
+    assert answer(pool, b"asks_late what?") == b"The call is over: its tool cannot ask the host."
+    assert answer(pool, b"echo still there") == b"still there"
+
+
+def test_a_worker_serves_one_owner_only(make_pool: MakePool) -> None:
+    """Bodies of two distributions never meet in one process, not even one after the other."""
+    pool = make_pool(workers=1)
+
+    pids = [answer(pool, b"pid", owner=owner) for owner in ("acme", "bell", "acme")]
+
+    assert len(set(pids)) == 3
+
+
+def test_no_more_workers_than_may_be(make_pool: MakePool, mark: str) -> None:
+    """So many calls run at once; the others wait their turn and are all answered."""
+    pool = make_pool(workers=2)
+    calls = [submitted(pool, b"sleeps 0.1", owner=f"owner{number % 3}") for number in range(6)]
+    time.sleep(0.05)
+
+    workers = len({pid for pid in running(mark) if b"_worker.py" in command(pid)})
+
+    assert [call.result(WAIT_S) for call in calls] == [b"awake"] * 6
+    assert workers <= 2 + 2  # one that is being replaced may not be gone yet
+
+
+def _note(order: list[str], name: str, _: object) -> None:
+    order.append(name)
+
+
+def command(pid: int) -> bytes:
+    """Read the name of the program that a process runs; a supervisor names its worker's too."""
+    try:
+        return b" ".join(Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")[:4])
+    except OSError:
+        return b""
+
+
+def test_nobody_waits_for_ever_behind_a_warm_worker(make_pool: MakePool) -> None:
+    """Another owner's call gets its turn, though calls of the first have a warm worker."""
+    pool = make_pool(workers=1)
+    order: list[str] = []
+    gate = begun(pool, b"sleeps 0.3", owner="warm")
+    calls = [submitted(pool, b"echo", owner="other")]
+    calls += [submitted(pool, b"echo", owner="warm") for _ in range(30)]
+    for name, call in zip(["other", *["warm"] * 30], calls, strict=True):
+        call.add_done_callback(partial(_note, order, name))
+
+    for call in [gate, *calls]:
+        call.result(WAIT_S)
+    pool.close()
+
+    assert 0 < order.index("other") < 15
+
+
+def test_a_worker_is_replaced_after_so_many_calls(make_pool: MakePool) -> None:
+    """The setting counts the calls of one process."""
+    pool = make_pool(calls=2)
+
+    pids = [answer(pool, b"pid") for _ in range(5)]
+
+    assert [pids.count(pid) for pid in dict.fromkeys(pids)] == [2, 2, 1]
+
+
+def test_the_environment_is_clean(make_pool: MakePool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A body sees PATH, HOME, LANG and what the operator names, and no secret of its host."""
+    monkeypatch.setenv("LANG", "C.UTF-8")
+    monkeypatch.setenv("ACME_TOKEN", "canary")
+    pool = make_pool()
+
+    seen = eval(answer(pool, b"environment"))  # noqa: S307 - of our own body
+
+    assert set(seen) <= {"PATH", "HOME", "LANG", "LC_CTYPE", "TOOLSEAM_TEST_MARK"}
+    assert seen["PATH"] == os.environ["PATH"]
+
+
+def test_what_is_printed_goes_nowhere(pool: ProcessPool, capfd: pytest.CaptureFixture[str]) -> None:
+    """Printing harms no frame, however much it is, and there is nothing to read."""
+    assert answer(pool, b"prints") == b"read "
+    assert answer(pool, b"prints") == b"read "
+
+    assert capfd.readouterr() == ("", "")
+
+
+def test_what_was_printed_is_counted(pool: ProcessPool) -> None:
+    """Whoever reads why a worker died reads how much it had printed, and not what."""
+    answer(pool, b"prints")
+
+    assert lost(submitted(pool, b"exits 3")) == (
+        "worker_died",
+        "exit code 3; 300003 bytes printed",
+    )
+
+
+@pytest.mark.parametrize(
+    ("request_", "reason", "detail"),
+    [
+        (b"exits 0", "worker_died", "exit code 0"),
+        (b"exits 3", "worker_died", "exit code 3"),
+        (b"kills", "worker_died", "signal 9"),
+        (b"kills supervisor", "worker_died", "its supervisor ended without a word"),
+        (b"raises", "worker_died", "it could not answer any more"),
+        (b"garbage", "worker_protocol", "a frame is of no kind that may come now"),
+        (b"half_a_frame", "worker_protocol", "half a frame"),
+        (b"half_a_head", "worker_protocol", "half a frame"),
+        (b"claims_too_much", "worker_protocol", "a frame is too large"),
+        (b"sends_too_much", "worker_protocol", "bytes after the answer"),
+        (b"answers_another", "worker_protocol", "a frame belongs to another call"),
+        (b"answers_twice", "worker_protocol", "bytes after the answer"),
+        (b"closes 0", "worker_protocol", "it has closed its channel"),
+        (b"closes 300", "worker_protocol", "it has closed its channel"),
+        (b"returns_too_much", "too_large", f"an answer of more than {LARGEST} bytes"),
+    ],
+)
+def test_a_worker_that_fails_ends_its_own_call_only(
+    standing: ProcessPool, request_: bytes, reason: str, detail: str
+) -> None:
+    """Each is one typed loss; a call beside it and the next call are answered."""
+    pool = standing
+    gate = threading.Event()
+    beside = submitted(pool, b"asks", owner="bell", ask=lambda _: b"%d" % gate.wait(WAIT_S))
+
+    assert lost(submitted(pool, request_)) == (reason, detail)
+
+    assert answer(pool, b"echo next") == b"next"
+    gate.set()
+    assert beside.result(WAIT_S) == b"the host said 1"
+
+
+def test_a_gigabyte_is_not_taken_in(pool: ProcessPool) -> None:
+    """However much a worker sends, the host holds no more than the largest frame."""
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+
+    lost(submitted(pool, b"sends_too_much"))
+
+    grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
+    assert grown < 100_000  # KiB; what the largest frame takes, twice, and some
+
+
+def test_what_is_said_after_an_answer_harms_no_call(pool: ProcessPool) -> None:
+    """A worker that babbles when nobody asked is replaced before the next call."""
+    assert answer(pool, b"babbles_later") == b"well"
+    time.sleep(0.3)
+
+    assert answer(pool, b"echo next") == b"next"
+
+
+def test_a_worker_that_died_idle_is_replaced(pool: ProcessPool) -> None:
+    """A call finds a new worker where the warm one is gone."""
+    worker = int(answer(pool, b"pid"))
+
+    os.kill(worker, 9)
+    time.sleep(0.3)
+
+    assert int(answer(pool, b"pid")) != worker
+
+
+@pytest.mark.parametrize("body", [b"forks", b"daemonises"])
+def test_processes_that_a_tool_leaves_are_killed(pool: ProcessPool, mark: str, body: bytes) -> None:
+    """The call's own answer counts; what it left is killed with the worker."""
+    before = answer(pool, b"pid")
+
+    said = answer(pool, body)
+    after = answer(pool, b"pid")
+
+    assert said in (b"parent", b"left one")
+    assert before != after
+    assert len(running(mark)) == 2  # the supervisor and the worker of the last call
+
+
+def test_a_request_that_is_too_large_is_not_begun(pool: ProcessPool) -> None:
+    """It is refused before anything is sent."""
+    with pytest.raises(NotStarted) as caught:
+        submitted(pool, bytes(LARGEST + 1))
+
+    assert caught.value.reason == "too_large"
+
+
+def test_a_tool_that_hears_no_signal_is_killed(pool: ProcessPool, mark: str) -> None:
+    """Who gives a call up ends it, whatever it ignores; when its future is done, it is gone."""
+    call = begun(pool, b"ignores")
+
+    assert call.cancel() is True
+
+    assert lost(call)[0] == "cancelled"
+    assert running(mark) == []
+    assert call.cancel() is False
+
+
+def test_a_tool_that_keeps_forking_is_killed(pool: ProcessPool, mark: str) -> None:
+    """A process that is another one every moment is caught too."""
+    call = begun(pool, b"keeps_forking")
+    time.sleep(0.2)
+
+    call.cancel()
+
+    assert lost(call)[0] == "cancelled"
+    assert running(mark) == []
+
+
+def test_a_call_that_waits_is_never_begun(make_pool: MakePool) -> None:
+    """Who gives up a call that waits is told that it never ran."""
+    pool = make_pool(workers=1)
+    first = begun(pool, b"sleeps 300")
+    second = submitted(pool, b"echo")
+
+    assert second.cancel() is True
+    assert not_started(second) == ("cancelled", "")
+    first.cancel()
+    assert lost(first)[0] == "cancelled"
+    assert answer(pool, b"echo next") == b"next"
+
+
+def test_closing_stops_everything(make_pool: MakePool, mark: str) -> None:
+    """What runs is lost, what waits never began, nothing new is taken, no process is left."""
+    pool = make_pool(workers=1)
+    runs = begun(pool, b"sleeps 300")
+    waits = submitted(pool, b"echo")
+
+    pool.close()
+
+    assert lost(runs)[0] == "closed"
+    assert not_started(waits)[0] == "closed"
+    assert running(mark) == []
+    with pytest.raises(NotStarted):
+        submitted(pool, b"echo")
+
+
+def test_memory_has_an_end(make_pool: MakePool) -> None:
+    """A body that takes all there is gets a `MemoryError` of its own, far below the machine's."""
+    pool = make_pool(memory_mb=128)
+
+    assert int(answer(pool, b"allocates")) < 16
+
+
+def test_a_worker_that_is_full_is_replaced(make_pool: MakePool) -> None:
+    """What one call leaks, of memory or of descriptors, the next one does not lack."""
+    pool = make_pool(memory_mb=128, open_files=64)
+    pids = [answer(pool, b"pid")]
+
+    for body in (b"allocates kept", b"opens"):
+        answer(pool, body)
+        pids.append(answer(pool, b"pid"))
+
+    assert len(set(pids)) == 3
+
+
+def test_open_files_have_an_end(make_pool: MakePool) -> None:
+    """A body that opens files without end gets an error of its own."""
+    pool = make_pool(open_files=64)
+
+    assert answer(pool, b"opens") == b"errno 24"
+
+
+def test_a_file_has_an_end(make_pool: MakePool, tmp_path: Path) -> None:
+    """A body that writes a file without end gets an error of its own."""
+    pool = make_pool(file_mb=2)
+
+    said = answer(pool, b"writes 5 " + bytes(tmp_path))
+
+    assert said == b"OSError 27"
+    assert (tmp_path / "written").stat().st_size <= 2 * 1024 * 1024
+
+
+@pytest.mark.parametrize("body", [b"spins", b"spins deaf"])
+def test_processor_time_has_an_end(make_pool: MakePool, body: bytes) -> None:
+    """A body that spins is ended, also if it ignores the signal that says so."""
+    pool = make_pool(cpu_s=1)
+
+    assert lost(submitted(pool, body)) == ("cpu_limit", "more than 1 s of processor time")
+
+
+def test_processor_time_is_that_of_one_call(make_pool: MakePool) -> None:
+    """Calls that use a little each are not summed up against one, and the worker is replaced."""
+    pool = make_pool(cpu_s=1)
+
+    pids = [answer(pool, b"works 0.6") for _ in range(4)]
+
+    assert 1 < len(set(pids)) < 4
+
+
+def test_a_worker_that_cannot_start_is_no_call(make_pool: MakePool) -> None:
+    """A body that is not there is told as what never began."""
+    pool = make_pool(body="support.nowhere:serve")
+
+    reason, detail = not_started(submitted(pool, b"echo"))
+
+    assert reason == "worker_start"
+    assert "No module named 'support.nowhere'" in detail
+
+
+def test_an_answer_may_be_given_up_by_many_threads(pool: ProcessPool) -> None:
+    """Giving up and answering at one moment leave each call with one end, and the pool well."""
+    calls = [submitted(pool, b"echo x") for _ in range(60)]
+    threads = [threading.Thread(target=call.cancel) for call in calls for _ in range(2)]
+    for thread in threads:
+        thread.start()
+
+    ends = {type(call.exception(WAIT_S)).__name__ for call in calls}
+
+    assert ends <= {"NoneType", "Lost", "NotStarted"}
+    assert answer(pool, b"echo next") == b"next"
+
+
+def test_a_fork_of_the_host_begins_anew() -> None:
+    """The child has workers of its own, and the parent's calls go on, its worker being the same."""
+    script = f"""
+import os
+from support.isolated import answer
+from toolseam._settings_keys import ProcessLimits
+from toolseam.isolation._pool import ProcessPool
+
+pool = ProcessPool(ProcessLimits(), body={SERVED!r})
+before = answer(pool, b"pid")
+child = os.fork()
+if child == 0:
+    other = answer(pool, b"pid")
+    pool.close()
+    os._exit(0 if other != before else 1)
+_, status = os.waitpid(child, 0)
+print(status, answer(pool, b"pid") == before)
+pool.close()
+"""
+
+    ran = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", script],
+        env=os.environ | {"PYTHONPATH": str(TESTS)},
+        capture_output=True,
+        text=True,
+        timeout=WAIT_S,
+        check=False,
+    )
+
+    assert ran.stdout == "0 True\n", ran.stderr
+
+
+@pytest.mark.parametrize("forked", [False, True])
+def test_nothing_is_left_of_a_host_that_was_killed(mark: str, forked: bool) -> None:
+    """Worker, what it left and supervisor end with the host, even while a fork of it lives."""
+    script = f"""
+import os, sys, time
+from support.isolated import answer, begun
+from toolseam._settings_keys import ProcessLimits
+from toolseam._settings_structure import Variables
+from toolseam.isolation._pool import ProcessPool
+
+marked = Variables(TOOLSEAM_TEST_MARK="TOOLSEAM_TEST_MARK")
+pool = ProcessPool(ProcessLimits(env=marked), body={SERVED!r})
+os.environ["TOOLSEAM_TEST_MARK"] = os.environ["HOST_MARK"] + "w"
+begun(pool, b"keeps_forking")
+begun(pool, b"ignores", owner="other")
+if {forked} and os.fork() == 0:
+    time.sleep(30)
+print("ready", flush=True)
+time.sleep(300)
+"""
+    environ = os.environ | {"PYTHONPATH": str(TESTS), "HOST_MARK": mark}
+    with subprocess.Popen(
+        [sys.executable, "-W", "ignore", "-c", script],
+        env=environ,
+        stdout=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    ) as host:
+        assert host.stdout is not None
+        assert host.stdout.readline() == "ready\n"
+        workers = running(mark + "w")
+
+        host.kill()
+        host.wait(WAIT_S)
+
+        until = time.monotonic() + WAIT_S
+        while running(mark + "w") and time.monotonic() < until:
+            time.sleep(0.01)
+        left = running(mark + "w")
+        if forked:
+            os.killpg(host.pid, 9)
+
+    assert len(workers) >= 4
+    assert left == []
+
+
+def test_a_process_that_gives_no_thread_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the machine gives no thread, a call never began."""
+
+    def refuse(thread: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(threading.Thread, "start", refuse)
+    pool = ProcessPool(ProcessLimits())
+
+    with pytest.raises(NotStarted) as caught:
+        submitted(pool, b"echo")
+
+    assert caught.value.reason == "worker_start"
