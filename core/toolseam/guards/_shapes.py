@@ -222,5 +222,13 @@ SHAPES: tuple[Shape, ...] = (
     _DASHED,
 )
 
-ANY_SHAPE = Gate(*(pattern for shape in SHAPES for pattern in shape.gate.patterns))
+# A pass over the text for each pattern, so that few are better; but the engine looks for some
+# thirty literals at the speed of one, and for twice as many at a tenth of it.
+_ALONE = (_KEY_GATE, _USERINFO_GATE, _QUERY_GATE, BASIC_GATE, _UNDERSCORED.gate, _DASHED.gate)
+_TOGETHER = (shape.gate for shape in SHAPES if shape.gate not in _ALONE)
+
+ANY_SHAPE = Gate(
+    *(pattern for gate in _ALONE for pattern in gate.patterns),
+    "|".join(pattern for gate in _TOGETHER for pattern in gate.patterns),
+)
 """What any of the shapes lets through."""
