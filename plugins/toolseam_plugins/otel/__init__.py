@@ -1,4 +1,4 @@
-"""OpenTelemetry: a span for each call, by the GenAI conventions, with facts and no words.
+"""OpenTelemetry: a span for each call and run, by the GenAI conventions, of facts and no words.
 
 A host plugin that the operator names, `trust = ["otel"]`, or that code hands over:
 `Host(plugins=[Telemetry()])`. Never content, data, artifacts, arguments, messages or events.

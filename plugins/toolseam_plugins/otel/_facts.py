@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 OPERATION = "gen_ai.operation.name"
 TOOL_NAME = "gen_ai.tool.name"
 TOOL_TYPE = "gen_ai.tool.type"
+CONVERSATION = "gen_ai.conversation.id"
 
 _SLUG = re.compile(r"[a-z][a-z_]{0,31}")
 
@@ -39,7 +40,7 @@ def facts_of(step: Step, *, ran: bool) -> dict[str, str | int | bool]:
     facts: dict[str, str | int | bool] = {
         OPERATION: "execute_tool",
         "gen_ai.tool.call.id": step.id,
-        "gen_ai.conversation.id": step.run_id,
+        CONVERSATION: step.run_id,
         "toolseam.effect": step.effect,
         "toolseam.content.bytes": len(step.result.content.encode()),
         "toolseam.content.truncated": step.truncated,

@@ -7,11 +7,12 @@ Only `traceparent` passes, ids without words: never `tracestate` and never `bagg
 from __future__ import annotations
 
 import sys
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Mapping
+    from contextlib import AbstractContextManager
 
 CALL = "toolseam-call"
 """Marks the OpenTelemetry context of a call that the plugin traces."""
@@ -19,8 +20,7 @@ CALL = "toolseam-call"
 _FIELD = "traceparent"
 
 
-@contextmanager
-def extract(meta: Mapping[str, object] | None) -> Generator[None]:
+def extract(meta: Mapping[str, object] | None) -> AbstractContextManager[None]:
     """Make the span that a caller names the parent of what is traced inside the block.
 
     Args:
@@ -29,8 +29,12 @@ def extract(meta: Mapping[str, object] | None) -> Generator[None]:
     """
     named = None if meta is None else meta.get(_FIELD)
     if type(named) is not str or "opentelemetry.trace" not in sys.modules:
-        yield
-        return
+        return nullcontext()
+    return _below(named)
+
+
+@contextmanager
+def _below(named: str) -> Generator[None]:
     from opentelemetry import context, trace
     from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 

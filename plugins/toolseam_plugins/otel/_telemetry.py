@@ -15,6 +15,7 @@ from opentelemetry import context as contexts
 from opentelemetry import trace
 
 from toolseam import hookimpl
+from toolseam_plugins.otel._agents import AgentSpans
 from toolseam_plugins.otel._facts import (
     OPERATION,
     TOOL_NAME,
@@ -32,13 +33,13 @@ if TYPE_CHECKING:  # nobody resolves the annotations of a host plugin
     from opentelemetry.context import Context
     from opentelemetry.trace import Span, TracerProvider
 
-    from toolseam import Step, ToolContext, ToolResult  # noqa: TC004
+    from toolseam import Host, Step, ToolContext, ToolResult  # noqa: TC004
 
 _LOGGER = logging.getLogger("toolseam.otel")
 
 
 class Telemetry:
-    """Traces the calls of one host.
+    """Traces the calls and the runs of one host.
 
     Args:
         tracer_provider: where spans go; by default to what the application has set for all.
@@ -50,6 +51,12 @@ class Telemetry:
         self._tracer = trace.get_tracer("toolseam", tracer_provider=tracer_provider)
         # By the id of the step that is to come; None for one that could not be begun.
         self._open: dict[str, Span | None] = {}
+        self._agents = AgentSpans(self._tracer)
+
+    @hookimpl
+    def toolseam_open(self, host: Host) -> None:
+        """Trace the runs of the host, too; it ends with the host."""
+        host.listen_to_runs(self._agents.told)
 
     @hookimpl(wrapper=True)
     def execute(self, context: ToolContext) -> Generator[None, ToolResult, ToolResult]:

@@ -6,8 +6,10 @@ from pathlib import Path
 from typing import Any
 
 from support.spans import Spans
-from support.tools import plugin
+from support.tools import ADA, plugin
 from toolseam import ToolResult
+from toolseam.providers import ProviderError, ProviderFault
+from toolseam.testing import ScriptedProvider
 
 PAGE = Path(__file__).parents[3] / "docs" / "how-to" / "trace-with-opentelemetry.md"
 
@@ -33,7 +35,7 @@ def test_the_page_works_as_printed(tmp_path: Path) -> None:
 
 
 def test_the_page_names_every_attribute(spans: Spans) -> None:
-    """What a span says, of a call that is made or refused, stands in the table of the page."""
+    """What a span says, of a call that is made or refused and of a run, stands on the page."""
 
     def long(arguments: Any) -> ToolResult:
         return ToolResult.text("x" * 60_000)
@@ -41,6 +43,8 @@ def test_the_page_names_every_attribute(spans: Spans) -> None:
     host = spans.host(plugin(long), plugin(long, name="secret", data_class="secret_adjacent"))
     host.call("probe")
     host.call("secret")
+    fails = ProviderError("No.", ProviderFault.AUTH)
+    host.session(actor=ADA).run(ScriptedProvider([fails], name="openai:gpt-6"), "q")
     table = set(re.findall(r"`((?:gen_ai|toolseam|error)\.[a-z_.]+)`", PAGE.read_text("utf-8")))
 
     assert {name for span in spans.ended for name in span.attributes} == table

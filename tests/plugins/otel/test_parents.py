@@ -109,16 +109,17 @@ def test_a_call_within_a_call_is_its_child(spans: Spans, fails: bool) -> None:
 
 
 def test_calls_of_one_turn_are_children_of_the_run(spans: Spans) -> None:
-    """Calls that run at once in a turn are siblings under the span of who asked, not a chain."""
+    """Calls that run at once in a turn are siblings under the span of the run, not a chain."""
     session = spans.host(inner(spans)).session(actor=ADA)
     provider = ScriptedProvider([[("probe", {}), ("probe", {}), ("probe", {})], "Done."])
 
-    with spans.tracer.start_as_current_span("outer") as outer:
+    with spans.tracer.start_as_current_span("outer"):
         run = session.run(provider, "What?")
 
     above = [s.parent.span_id for s in spans.ended if s.name == "execute_tool probe"]
     assert run.answer == "Done."
-    assert above == [outer.get_span_context().span_id] * 3
+    assert above == [spans.named("invoke_agent").context.span_id] * 3
+    assert spans.parent_of("invoke_agent") == "outer"
 
 
 def test_a_caller_elsewhere_is_the_parent(spans: Spans) -> None:
