@@ -239,6 +239,16 @@ def writes(argument: bytes, ask: Ask) -> bytes:
     return b"written"
 
 
+def fills(argument: bytes, ask: Ask) -> bytes:
+    """Write small files into a folder until it takes no more."""
+    try:
+        for number in range(100):
+            (Path(argument.decode()) / f"part{number}").write_bytes(bytes(512 * 1024))
+    except OSError as error:
+        return type(error).__name__.encode() + b" %d" % (error.errno or 0)
+    return b"filled"
+
+
 def opens(argument: bytes, ask: Ask) -> bytes:
     """Open files without end, and leave them open."""
     try:

@@ -67,7 +67,7 @@ def main(options: Namespace) -> int:
             zone = host.settings.operator.zone.value
             total = len(host.tools()) - len(undeclared)
             listing = _as_hosted(listing, host)
-            workspace = [*_mounts(host), *_unanswered(host), *_workspace(host)]
+            workspace = [*_mounts(host), *_unanswered(host), *_places(host), *_workspace(host)]
             receiver = Receiver(person(), host.settings.operator.zone)
             missing += [w for w in withheld(host, receiver) if w.name not in undeclared]
     except ToolseamError as error:
@@ -195,6 +195,16 @@ def _unanswered(host: Host) -> Iterator[Check]:
         for name in sorted({*named} - known):
             text = f"`{setting}` names '{name}', to which nothing answers{near_miss(name, known)}"
             yield Check("plugins", "note", "remark", text)
+
+
+def _places(host: Host) -> Iterator[Check]:
+    """Say which places for bodies this machine has; one that is wanted and missing is a fault."""
+    from toolseam.isolation._sandbox import level, processes
+
+    wanted = set(host.settings.operator.runs_in.values())
+    for name, found in (("process", processes()), ("sandbox", level())):
+        missing = "fault" if name in wanted else "note"
+        yield Check("isolation", "ok" if found.reached else missing, name, found.text)
 
 
 def _workspace(host: Host) -> Iterator[Check]:

@@ -251,7 +251,7 @@ class ProcessPool:
             seat.worker = None
             worker.end()
         seat.owner = call.owner
-        if self._sandbox is not None and not level().sandbox:
+        if self._sandbox is not None and not level().reached:
             raise NotStarted("sandbox", level().text)
         worker = Worker(self._limits, self._sandbox, self._body)
         seat.worker = worker
@@ -277,4 +277,5 @@ def _watch_forks() -> None:
         for pool in _OPEN:
             pool.begin_again()
 
-    os.register_at_fork(after_in_child=begin_again)
+    if hasattr(os, "register_at_fork"):
+        os.register_at_fork(after_in_child=begin_again)

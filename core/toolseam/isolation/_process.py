@@ -21,7 +21,7 @@ import attrs
 from toolseam._body import Lost, NotStarted
 from toolseam._text import short
 from toolseam.isolation import _frames as frames
-from toolseam.isolation._sandbox import within
+from toolseam.isolation._sandbox import processes, within
 from toolseam.isolation._worker import BROKEN, GONE
 
 if TYPE_CHECKING:
@@ -65,8 +65,8 @@ class Worker:
 
     def __init__(self, limits: ProcessLimits, grants: Grants | None, body: str) -> None:
         """Start the process; raises `NotStarted`. `ready` waits until it takes requests."""
-        if sys.platform != "linux":
-            raise NotStarted("process", "worker processes need Linux")
+        if not processes().reached:
+            raise NotStarted("process", processes().text)
         self.served = 0
         self._cpu_s = limits.cpu_s
         self._shifted = grants is not None

@@ -35,36 +35,44 @@ _NETWORK = (
 
 @attrs.frozen
 class Level:
-    """What of the sandbox can be reached on this machine.
+    """Whether a place for bodies can be reached on this machine.
 
     Args:
-        sandbox: whether bodies can be run in it.
-        text: one line: what does it, or why it cannot be done.
+        reached: whether bodies can run there.
+        text: one line: what it is, or why it cannot be had.
     """
 
-    sandbox: bool
+    reached: bool
     text: str
+
+
+def processes() -> Level:
+    """Say whether bodies can run in worker processes; there is nothing to try."""
+    if sys.platform != "linux":
+        return Level(reached=False, text="worker processes need Linux")
+    return Level(reached=True, text="bounds memory, processor time and files; hides nothing")
 
 
 @cache
 def level() -> Level:
     """Try the sandbox once a process; say what is reached, or why not."""
     if sys.platform != "linux":
-        return Level(sandbox=False, text="bubblewrap needs Linux")
+        return Level(reached=False, text="bubblewrap needs Linux")
     program = _bubblewrap()
     if program is None:
-        return Level(sandbox=False, text="bubblewrap (`bwrap`) is not installed")
+        return Level(reached=False, text="bubblewrap (`bwrap`) is not installed")
     try:
         named = _run([program, "--version"])
         command = within(Grants(), ProcessLimits(), [sys.executable, "-I", "-S", "-c", ""])
         tried = _run(command)
     except (OSError, subprocess.TimeoutExpired, NotStarted) as error:
-        return Level(sandbox=False, text=f"it could not be tried ({type(error).__name__})")
+        return Level(reached=False, text=f"it could not be tried ({type(error).__name__})")
     name = short(named.stdout.strip() or "bubblewrap", 60)
     if tried.returncode != 0:
         said = short(tried.stderr.strip().partition("\n")[0], 200)
-        return Level(sandbox=False, text=f"{name} cannot: {said}")
-    return Level(sandbox=True, text=name)
+        text = f"{name} cannot: {said or f'exit code {tried.returncode}'}"
+        return Level(reached=False, text=text)
+    return Level(reached=True, text=f"{name}, no network, no files but Python's and those granted")
 
 
 def _run(command: list[str]) -> subprocess.CompletedProcess[str]:

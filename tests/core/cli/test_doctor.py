@@ -5,6 +5,7 @@ import pytest
 from support.commands import documented, on_terminal, toolseam
 from support.dist_info import tools, write_dist
 from support.lab import Lab
+from toolseam.isolation._sandbox import level
 
 DOCTOR = documented("doctor")
 
@@ -132,3 +133,40 @@ def test_a_terminal_gets_colour(workspace: Path) -> None:
     ran = on_terminal("doctor", cwd=workspace)
 
     assert "\x1b[32m✓\x1b[0m" in ran.out
+
+
+def test_the_places_for_bodies_are_told(workspace: Path) -> None:
+    """Processes and the sandbox each have a line: that it can be had, or why not."""
+    found = {check["name"]: check for check in checks_of(workspace, "isolation")}
+
+    assert set(found) == {"process", "sandbox"}
+    assert found["process"]["mark"] == "ok"
+    assert found["sandbox"]["mark"] == ("ok" if level().reached else "note")
+    assert found["sandbox"]["text"] == level().text
+
+
+def test_a_sandbox_that_is_wanted_and_missing_is_a_fault(
+    workspace: Path, config: Path, tmp_path: Path
+) -> None:
+    """Where the operator's settings name a place that cannot be had, doctor fails and says why."""
+    config.write_text('[runs_in]\nread_records = "sandbox"\n')
+    environ = {"PATH": str(tmp_path)}
+
+    (sandbox,) = [
+        check
+        for check in checks_of(workspace, "isolation", environ, code=1)
+        if check["name"] == "sandbox"
+    ]
+
+    assert sandbox["mark"] == "fault"
+    assert "not installed" in sandbox["text"]
+
+
+def checks_of(
+    folder: Path, area: str, environ: dict[str, str] | None = None, code: int = 0
+) -> list[dict[str, str]]:
+    """Run the examination and return its checks of an area."""
+    ran = toolseam("doctor", "--json", cwd=folder, environ=environ)
+    DOCTOR.validate(ran.json)
+    assert ran.code == code
+    return [check for check in ran.json["checks"] if check["area"] == area]
