@@ -6,7 +6,6 @@ Nothing here knows a version of the SDK: what goes in and out is plain JSON.
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import logging
 from contextvars import ContextVar
 from time import monotonic
@@ -17,7 +16,7 @@ from toolseam_plugins.mcp._server_notes import Notes
 from toolseam_plugins.otel import extract
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Mapping
+    from collections.abc import Callable, Mapping
 
     from toolseam import Actor, Host, Session, ToolSpec, WireText
     from toolseam_plugins.mcp._server_notes import Send
@@ -94,19 +93,6 @@ class Peer:
         """Forget every session."""
         self._held.clear()
 
-    @contextlib.contextmanager
-    def _listening(self) -> Generator[None, None, None]:
-        """Listen while calls are under way: nobody says when a server in process is let go."""
-        if not self._calls:
-            self._end = self._host.listen(_tell)
-        self._calls += 1
-        try:
-            yield
-        finally:
-            self._calls -= 1
-            if not self._calls and self._end is not None:
-                self._end()
-
     def session(self, key: Key) -> Session:
         """Return the session of a conversation, a new one for a new key."""
         held = self._held.get(key)
@@ -172,11 +158,17 @@ class Peer:
         session = self.session(caller.key)
         notes = Notes(asyncio.get_running_loop(), send, masked=session.zone is not Zone.LOCAL)
         token = _NOTES.set(notes)
+        # While calls are under way alone: nobody says when a server in process is let go.
+        if not self._calls:
+            self._end = self._host.listen(_tell)
+        self._calls += 1
         try:
-            with self._listening():
-                wire, step = await self._called(session, name, caller.arguments, notes, meta)
+            wire, step = await self._called(session, name, caller.arguments, notes, meta)
             await notes.end()
         finally:
+            self._calls -= 1
+            if not self._calls and self._end is not None:
+                self._end()
             _NOTES.reset(token)
             notes.stop()
         return self._answer(session, wire, step)
