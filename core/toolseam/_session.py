@@ -21,8 +21,9 @@ from toolseam._run_control import (
     revised,
     waiting,
 )
-from toolseam._seam import admitted_call, aperform, perform
+from toolseam._seam import admitted_call, answer, aperform, perform
 from toolseam._steps import step
+from toolseam._turns import denied
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterable, Mapping
@@ -346,6 +347,22 @@ class Session:
         if not is_of(preview.run_id, self._conversation):
             raise ToolError("Another session made this preview.", ErrorCode.CONFLICT)
         return approve(self._conversation.state, preview, actor)
+
+    def deny(self, preview: Preview, *, reason: str = "") -> tuple[WireText, Step]:
+        """Answer the call of `preview`, which this session made and a person has refused.
+
+        Nothing runs, and the step is left like that of any call.
+
+        Args:
+            preview: what the person has seen.
+            reason: why, for the model; it is cleaned and bounded as any failure's message (§7).
+
+        Raises `ToolError` `conflict` for a preview that another session made.
+        """
+        if not is_of(preview.run_id, self._conversation):
+            raise ToolError("Another session made this preview.", ErrorCode.CONFLICT)
+        own = self._conversation
+        return _wire(answer(own, preview.tool, preview.arguments, denied(reason), Place(0, 0)))
 
     def __repr__(self) -> str:
         return f"<Session {self.run_id} {len(self._conversation.trace)} steps>"

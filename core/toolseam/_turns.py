@@ -181,11 +181,16 @@ def _message(run: RunState, asked: ToolCall, call: Call) -> ToolMessage:
     return ToolMessage(asked, cast("Any", call.wire), found.status != "ok")
 
 
+def denied(reason: str) -> ToolResult:
+    """Return what a model is told of a call that a person has refused."""
+    why = f": {reason}" if reason else ""
+    return refusal(ErrorCode.APPROVAL_DENIED, f"A person refused this call{why}.")
+
+
 def _denied(decision: Decision | None) -> ToolResult | None:
     if decision is None or decision.verdict != "deny":
         return None
-    reason = f": {decision.reason}" if decision.reason else ""
-    return refusal(ErrorCode.APPROVAL_DENIED, f"A person refused this call{reason}.")
+    return denied(decision.reason)
 
 
 def _refused(run: RunState, tool: BoundTool | None, *, repeated: bool) -> ToolResult | None:

@@ -231,3 +231,21 @@ def test_arguments_that_the_author_refuses_show_it_in_the_preview() -> None:
 
     assert found.failed
     assert "n is never right" in found.lines[0]
+
+
+def test_a_call_that_a_person_refuses_is_answered_and_recorded() -> None:
+    """The model is told why, cleaned; the tool did not run, and another session is a conflict."""
+    tool = Counted(fine, effect="unknown")
+    host = Host(tools=[tool])
+    session = host.session(actor=ADA)
+    preview = session.preview("probe")
+
+    wire, step = session.deny(preview, reason="not\x1b today")
+    with pytest.raises(ToolError) as strange:
+        host.session(actor=ADA).deny(preview)
+
+    assert wire == "Error (approval_denied): A person refused this call: not\u241b today."
+    assert (step.tool, step.status, step.effect) == ("probe", "approval_denied", "none")
+    assert [each.id for each in session.steps] == [step.id]
+    assert strange.value.code == "conflict"
+    assert tool.count == 0

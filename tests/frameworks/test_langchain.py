@@ -251,6 +251,45 @@ def test_whatever_is_no_approval_denies(said: Any) -> None:
     assert [text.partition(":")[0] for _, text in answered(state)] == ["Error (approval_denied)"]
 
 
+@pytest.mark.parametrize(
+    ("reason", "told"),
+    [
+        ("not on a Friday", "A person refused this call: not on a Friday."),
+        ("", "A person refused this call."),
+        ("\x1b[2Jno\u202e", "A person refused this call: \u241b[2Jno\ufffd."),
+    ],
+)
+@pytest.mark.parametrize("awaited", [False, True])
+def test_the_model_is_told_why_a_person_refused(reason: str, told: str, awaited: bool) -> None:
+    """The reason is cleaned like any text, and the step is that of a denied call."""
+    rename = Rename()
+    session = Host(tools=[rename]).session(actor=OWNER)
+    agent = agent_of(session, wanted(("rename", {"name": "new"})))
+
+    asked(agent)
+    word = Command(resume={"deny": reason})
+    state = asyncio.run(agent.ainvoke(word, CONFIG)) if awaited else agent.invoke(word, CONFIG)
+
+    assert answered(state) == [("error", f"Error (approval_denied): {told}")]
+    assert rename.row == "old"
+    (step,) = session.steps
+    assert (step.tool, step.status, step.effect) == ("rename", "approval_denied", "none")
+    assert step.arguments == {"name": "new"}
+
+
+def test_a_long_reason_is_bounded() -> None:
+    """No more of it reaches the model than of any failure's message."""
+    session = Host(tools=[Rename()]).session(actor=OWNER)
+    agent = agent_of(session, wanted(("rename", {"name": "new"})))
+
+    asked(agent)
+    state = agent.invoke(Command(resume={"deny": "x" * 100_000}), CONFIG)
+
+    ((_, told),) = answered(state)
+    assert len(told) < 2_200
+    assert "[truncated:" in told
+
+
 def test_what_changed_since_it_was_shown_does_not_run() -> None:
     """Another state of the row between interrupt and approval is a conflict (S4)."""
     rename = Rename()

@@ -13,7 +13,7 @@ from langchain_core.messages import ToolMessage
 from langchain_core.tools import BaseTool
 from pydantic import PrivateAttr
 
-from toolseam_plugins.interop._offers import Offer, offers, shown_to_people
+from toolseam_plugins.interop._offers import Answer, Offer, offers, shown_to_people
 
 _runtimes: tuple[type, ...] = ()
 with contextlib.suppress(ModuleNotFoundError):
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
     from toolseam import Actor, Approval, Session
     from toolseam._approval import Preview
-    from toolseam_plugins.interop._offers import Answer
 
 
 @attrs.frozen
@@ -90,14 +89,19 @@ class SeamTool(BaseTool):
         asked = _ASKED.get(_NOBODY)
         given = arguments if asked.text is None else asked.text
         preview = self._offer.preview(given) if self._waits() else None
-        return self._told(self._offer.call(given, self._approval(preview, asked)), asked)
+        said = self._decided(preview, asked)
+        return self._told(
+            said if isinstance(said, Answer) else self._offer.call(given, said), asked
+        )
 
     async def _arun(self, /, **arguments: Any) -> ToolMessage | str:  # noqa: ANN401
         asked = _ASKED.get(_NOBODY)
         given = arguments if asked.text is None else asked.text
         # In a thread, as the tool itself: what it would do may take a look at a database.
         preview = await asyncio.to_thread(self._offer.preview, given) if self._waits() else None
-        return self._told(await self._offer.acall(given, self._approval(preview, asked)), asked)
+        said = self._decided(preview, asked)
+        told = said if isinstance(said, Answer) else await self._offer.acall(given, said)
+        return self._told(told, asked)
 
     def _told(self, answer: Answer, asked: _Asked) -> ToolMessage | str:
         if asked.call_id is None:
@@ -114,8 +118,11 @@ class SeamTool(BaseTool):
         """Tell whether a person has to be asked, and the graph that runs this can wait for him."""
         return self._approver is not None and self._offer.needs_approval and _can_wait()
 
-    def _approval(self, preview: Preview | None, asked: _Asked) -> Approval | None:
-        """Show a call to a person, and return the approval of what he says that he has seen."""
+    def _decided(self, preview: Preview | None, asked: _Asked) -> Approval | Answer | None:
+        """Show a call to a person, and return the approval of what he says that he has seen.
+
+        If he refuses it with a reason, that is the answer.
+        """
         if preview is None:
             return None
         from langgraph.types import interrupt
@@ -125,6 +132,9 @@ class SeamTool(BaseTool):
         self._shown.setdefault(call_id, {})[preview.digest] = preview
         said = interrupt(shown_to_people(preview))
         shown = self._shown.pop(call_id, {})
+        reason = _denied(said)
+        if reason is not None:
+            return self._offer.denied(preview, reason)
         return self._offer.approval(shown.get(_approved(said)), self._approver)
 
 
@@ -132,6 +142,12 @@ def _approved(said: object) -> str:
     """Return the digest that a person's answer approves, or what is no digest."""
     digest = cast("dict[str, object]", said).get("approve") if isinstance(said, dict) else None
     return digest if isinstance(digest, str) else ""
+
+
+def _denied(said: object) -> str | None:
+    """Return the reason with which a person's answer refuses a call, None if it gives none."""
+    reason = cast("dict[str, object]", said).get("deny") if isinstance(said, dict) else None
+    return reason if isinstance(reason, str) else None
 
 
 def _asked(

@@ -65,6 +65,10 @@ class Offer:
             return self._session.approve(shown, actor=approver)
         return None
 
+    def denied(self, shown: Preview, reason: str) -> Answer:
+        """Answer a call that a person has refused, with his reason."""
+        return _answer(*self._session.deny(shown, reason=reason))
+
 
 def _answer(text: WireText, step: Step) -> Answer:
     # A plain text: what a framework stores is read again where nobody knows of wire text.
