@@ -85,7 +85,7 @@ class PluginHooks:
     def toolseam_executor(self, name: str, settings: ExecutorSettings) -> Executor | None:
         """Make the executor of `[executors.<name>]`, or None; asked when a body first goes there.
 
-        Raises `LoadError` with a line for the operator where it cannot be made.
+        Raises a `ToolseamError` with a line for the operator where it cannot be made.
         """
 
     @hookspec

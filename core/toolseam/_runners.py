@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from toolseam._body import NotStarted
-from toolseam._errors import LoadError, SettingsError
+from toolseam._errors import SettingsError, ToolseamError
 from toolseam._placing import OURS, PROCESS, SANDBOX, ExecutorRunner, target_of
 from toolseam._selection import near_miss
 from toolseam._settings_keys import ExecutorSettings, Grants
@@ -129,7 +129,7 @@ class Runners:
         for _, make in self._plugins.implementations("toolseam_executor"):
             try:
                 made = make(name=place, settings=settings)
-            except LoadError as error:
+            except ToolseamError as error:
                 raise NotStarted("executor", short(str(error), 200)) from None
             except Exception as error:  # noqa: BLE001 - another's code raises as it likes
                 LOGGER.warning("making the executor %s raised %s", place, type(error).__name__)

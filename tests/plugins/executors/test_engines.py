@@ -1,0 +1,236 @@
+"""Bodies over engines that others wrote: Dask, loky, the standard library's own pool."""
+
+import asyncio
+import multiprocessing
+import os
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import Executor, ProcessPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import loky
+import pytest
+
+from support import engine_tools
+from support.tools import ADA, approved
+from toolseam import ErrorCode, Host
+from toolseam_plugins.executors import dask
+
+Make = Callable[[], Host]
+LIMITS = {"threads": 2, "waiting": 0}
+
+
+def over(executor: Executor) -> Host:
+    """Return a host whose bodies all go over an executor that it was given."""
+    settings = {"runs_in": {"*": "engine"}, "limits": LIMITS}
+    return Host(tools=engine_tools.TOOLS, settings=settings, executors={"engine": executor})
+
+
+def over_dask() -> Host:
+    """Return a host whose bodies all go over Dask, started by the operator's word."""
+    settings = {
+        "runs_in": {"*": "engine"},
+        "executors": {"engine": {"kind": "dask", "workers": 2, "threads": 2}},
+        "limits": LIMITS,
+    }
+    return Host(tools=engine_tools.TOOLS, plugins=[dask], settings=settings)
+
+
+def over_loky() -> Host:
+    """Return a host over loky."""
+    return over(loky.ProcessPoolExecutor(2))
+
+
+def over_pool() -> Host:
+    """Return a host over the standard library's processes."""
+    return over(ProcessPoolExecutor(2, mp_context=multiprocessing.get_context("spawn")))
+
+
+ENGINES = (over_dask, over_loky, over_pool)
+
+
+def made(make: Make) -> Iterator[Host]:
+    """Give a host, and end it with the engine it was given."""
+    with make() as host:
+        yield host
+    for executor in host._runners._given.values():
+        executor.shutdown()
+
+
+@pytest.fixture(scope="module")
+def over_one_dask() -> Iterator[Host]:
+    """A host over Dask, whose workers come back when they were killed."""
+    yield from made(over_dask)
+
+
+@pytest.fixture(scope="module", params=ENGINES)
+def host(request: pytest.FixtureRequest) -> Iterator[Host]:
+    """A host over one of the engines, for calls that leave it whole."""
+    if request.param is over_dask:
+        yield request.getfixturevalue("over_one_dask")
+    else:
+        yield from made(request.param)
+
+
+@pytest.fixture(params=ENGINES)
+def mortal(request: pytest.FixtureRequest) -> Iterator[Host]:
+    """A host over one of the engines, of which the test kills a worker."""
+    if request.param is over_dask:
+        yield request.getfixturevalue("over_one_dask")
+    else:
+        yield from made(request.param)
+
+
+def kill_worker(file: Path) -> None:
+    """Kill the process in which the last body began, as the system does when memory is out."""
+    os.kill(engine_tools.wait_for(file)[-1], signal.SIGKILL)
+
+
+def test_a_result_comes_back_whole(host: Host) -> None:
+    """Text, table, data and metadata are what the tool gave, made in another process."""
+    result = host.call("fetch_rows", {"rows": 300}, actor=ADA)
+
+    assert result.content == "ä" * 300
+    assert result.data == {"rows": 300}
+    assert result.metadata["pid"] != os.getpid()
+    (table,) = result.artifacts
+    assert (table.label, table.columns, len(table.rows)) == ("rows", ["number", "letter"], 300)
+    assert table.rows[299] == ["299", "é"]
+
+
+def test_a_wrong_return_is_a_breach_after_one_execution(host: Host, tmp_path: Path) -> None:
+    """What is no result ends the call, the tool is withdrawn, and its body began once."""
+    file = tmp_path / "begun"
+    session = host.session(actor=ADA)
+
+    first = session.call("fetch_nothing", {"file": str(file)})
+    second = session.call("fetch_nothing", {"file": str(file)})
+
+    assert first.failure is not None
+    assert first.failure.code is ErrorCode.CONTRACT_ERROR
+    assert second.metadata["reason"] == "withdrawn"
+    assert len(engine_tools.begun(file)) == 1
+
+
+def test_what_a_body_raises_is_told_by_its_kind(
+    host: Host, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The caller learns the type, the host's log the place; the secret in the text is masked."""
+    result = host.call("fetch_fault", {"file": str(tmp_path / "begun")}, actor=ADA)
+
+    assert result.failure is not None
+    assert result.failure.code is ErrorCode.EXECUTION_ERROR
+    assert result.failure.message == "fetch_fault raised RuntimeError."
+    assert "fetch_fault" in caplog.text
+    assert "hunter2" not in caplog.text
+
+
+def test_a_refusal_is_the_tools_own(host: Host) -> None:
+    """A raised `ToolError` arrives with its message, code and metadata."""
+    result = host.call("fetch_refusal", {"word": "table"}, actor=ADA)
+
+    assert result.failure is not None
+    assert result.failure.message == "No table here."
+    assert result.metadata["word"] == "table"
+
+
+def test_equal_calls_are_made_each(host: Host, tmp_path: Path) -> None:
+    """No engine takes one answer for two calls because they look alike."""
+    file = tmp_path / "begun"
+
+    for _ in range(3):
+        assert host.call("fetch_late", {"file": str(file), "seconds": 0}, actor=ADA).success
+
+    assert len(engine_tools.begun(file)) == 3
+
+
+def test_nothing_is_lent_over_an_executor(host: Host) -> None:
+    """A secret does not travel: the body is told that there is no way back to the host."""
+    result = host.call("fetch_secret", actor=ADA)
+
+    assert result.failure is not None
+    assert result.failure.code is ErrorCode.UNAVAILABLE
+    assert result.metadata["reason"] == "runs_apart"
+
+
+def test_a_deadline_frees_the_caller(host: Host, tmp_path: Path) -> None:
+    """A body that takes too long is given up: `timeout`, and the next call is answered."""
+    words = {"file": str(tmp_path / "begun"), "seconds": 1.5}
+
+    result = host.call("fetch_late", words, actor=ADA, timeout=0.5)
+    after = host.call("fetch_rows", {"rows": 1}, actor=ADA)
+
+    assert result.failure is not None
+    assert result.failure.code is ErrorCode.TIMEOUT
+    assert after.success
+
+
+def test_a_write_is_looked_at_there_and_made_once(host: Host, tmp_path: Path) -> None:
+    """The preview runs apart too; the approved write is made once, and not a second time."""
+    file = tmp_path / "begun"
+    words = {"file": str(file), "seconds": 0}
+    shown = host.preview("change_late", words, actor=ADA)
+    approval = host.approve(shown, actor=ADA)
+
+    first = host.call("change_late", words, actor=ADA, approval=approval)
+    second = host.call("change_late", words, actor=ADA, approval=approval)
+
+    assert shown.lines == ("it would change",)
+    assert os.getpid() not in engine_tools.begun(engine_tools.looked_at(file))
+    assert first.content == "changed"
+    assert second.failure is not None
+    assert second.failure.code is ErrorCode.CONFLICT
+    assert len(engine_tools.begun(file)) == 1
+
+
+def test_a_fan_out_takes_no_thread_of_the_host(host: Host, tmp_path: Path) -> None:
+    """Twenty awaited calls wait for the engine at once, where the host has threads for two."""
+    words = {"file": str(tmp_path / "begun"), "seconds": 0.02}
+    before = threading.active_count()
+
+    async def many() -> tuple[list[Any], int]:
+        session = host.session(actor=ADA)
+        tasks = [asyncio.create_task(session.acall("fetch_late", words)) for _ in range(20)]
+        await asyncio.sleep(0)
+        during = threading.active_count()
+        return await asyncio.gather(*tasks), during
+
+    results, during = asyncio.run(many())
+
+    assert [result.content for result in results] == ["late"] * 20
+    assert during <= before + 2
+
+
+def test_a_read_whose_worker_dies_is_unavailable(mortal: Host, tmp_path: Path) -> None:
+    """A killed worker ends the call, nothing is run again, also when workers are back."""
+    file = tmp_path / "begun"
+    killer = threading.Thread(target=kill_worker, args=(file,))
+    killer.start()
+
+    result = mortal.call("fetch_late", {"file": str(file), "seconds": 20}, actor=ADA)
+    killer.join()
+
+    assert result.failure is not None
+    assert result.failure.code is ErrorCode.UNAVAILABLE
+    assert result.metadata["reason"] == "worker_died"
+    assert len(engine_tools.begun(file)) == 1
+
+
+def test_a_write_whose_worker_dies_is_unknown(mortal: Host, tmp_path: Path) -> None:
+    """Nobody knows what the write did: `execution_error`, effect unknown, and never again."""
+    file = tmp_path / "begun"
+    words = {"file": str(file), "seconds": 20}
+    approval = approved(mortal, "change_late", words)
+    killer = threading.Thread(target=kill_worker, args=(file,))
+    killer.start()
+
+    result = mortal.call("change_late", words, actor=ADA, approval=approval)
+    killer.join()
+
+    assert result.failure is not None
+    assert result.failure.code is ErrorCode.EXECUTION_ERROR
+    assert result.metadata["reason"] == "worker_died"
+    assert mortal.steps[-1].effect == "unknown"
+    assert len(engine_tools.begun(file)) == 1
