@@ -6,22 +6,53 @@ import sys
 from contextlib import redirect_stdout
 from typing import TYPE_CHECKING, Any
 
-from toolseam.cli._terminal import Shown, columns, on_terminal, one_line, paint, say, say_json
+from toolseam.cli._terminal import (
+    Shown,
+    columns,
+    complain,
+    on_terminal,
+    one_line,
+    paint,
+    say,
+    say_json,
+)
 
 if TYPE_CHECKING:
     from toolseam_plugins.conformance._egress import Cell
 
 _OUT, _STAYS = "OUT", "stays"
+_CRASHED = 3
+_WHY = 300
 _OUT_MARK, _STAYS_MARK = "X", "·"
 
 
 def prove(*, as_json: bool) -> int:
-    """Drive every sink with what must stay, print what came of it; 1 if anything came out."""
+    """Drive every sink with what must stay, print what came of it.
+
+    Returns 1 if anything came out, and 3 where a sink could not be driven: then nothing is proved.
+    """
     from toolseam.cli._check import progress
     from toolseam_plugins.conformance import egress
 
+    driven: list[str] = []
     with redirect_stdout(sys.stderr), progress() as show:
-        cells = egress(heard=show)
+
+        def heard(sink: str) -> None:
+            driven.append(sink)
+            if show is not None:
+                show(sink)
+
+        try:
+            cells = egress(heard=heard)
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - any SDK's own, in one sentence
+            fault: BaseException | None = error
+            cells = ()
+        else:
+            fault = None
+    if fault is not None:
+        why = one_line(f"{type(fault).__name__}: {fault}")[:_WHY]
+        complain(f"the sink {driven[-1]} could not be driven, so nothing is proved: {why}")
+        return _CRASHED
     out = [cell for cell in cells if cell.hit]
     if as_json:
         say_json(_as_json(cells))

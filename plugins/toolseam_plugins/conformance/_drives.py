@@ -58,7 +58,7 @@ def _imported(named: str) -> dict[str, Any]:
         found: Any = importlib.import_module(module)
         for name in attribute.split("."):
             found = getattr(found, name)
-    except (ImportError, AttributeError, ValueError) as error:
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - a module may raise anything
         message = f"{named[:200]!r} cannot be imported: {type(error).__name__}: {error}"
         raise TargetError(message) from None
     return dict(cast("Mapping[str, Any]", found)) if isinstance(found, Mapping) else {named: found}

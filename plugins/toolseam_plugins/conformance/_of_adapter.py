@@ -55,7 +55,7 @@ class AdapterSubject:
             fault, heard = None, b""
             try:
                 heard = _bytes(_ended(self._drive(session)))
-            except Exception as error:  # noqa: BLE001 - the check says what it was
+            except (Exception, SystemExit) as error:  # noqa: BLE001 - the check says what it was
                 fault = f"{type(error).__name__}: {error}"[:300]
             birds = traffic.planted.items()
             out = tuple(place for place, bird in birds if bird.is_in(heard))

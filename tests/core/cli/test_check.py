@@ -1,3 +1,4 @@
+from collections.abc import Callable
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
@@ -5,7 +6,8 @@ import pytest
 
 from support.commands import Ran, documented, on_terminal, toolseam
 from support.dist_info import tools, write_dist
-from toolseam.cli._proof import _for_people
+from toolseam.cli._proof import _for_people, prove
+from toolseam_plugins.conformance import _egress
 from toolseam_plugins.conformance._egress import Cell
 
 # A good tool, and one that breaks the contract now and then.
@@ -288,6 +290,44 @@ def test_no_canary_leaves_a_sink(here: Path, tmp_path: Path) -> None:
     assert len(as_json.json["cells"]) == len(as_json.json["sinks"]) * len(as_json.json["canaries"])
 
 
+def _unheard(_: object) -> str:
+    return ""
+
+
+def _broken(_: object) -> str:
+    raise RuntimeError("no\x1b such SDK " + "x" * 1_000)
+
+
+def _gone(_: object) -> str:
+    raise SystemExit("gone")
+
+
+@pytest.mark.parametrize(
+    ("sink", "why"),
+    [(_unheard, "AssertionError: slow proves nothing"), (_broken, "RuntimeError"), (_gone, "gone")],
+)
+@pytest.mark.parametrize("as_json", [False, True])
+def test_a_sink_that_cannot_be_driven_is_named(
+    sink: Callable[[object], str],
+    why: str,
+    as_json: bool,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """One sentence and exit code 3: there is no traceback, no table, and no proof."""
+    monkeypatch.setattr(_egress, "SINKS", {"rendered": _egress.SINKS["rendered"], "slow": sink})
+
+    code = prove(as_json=as_json)
+
+    said = capsys.readouterr()
+    assert (code, said.out) == (3, "")
+    assert "the sink slow could not be driven, so nothing is proved" in said.err
+    assert why in said.err
+    assert len(said.err.splitlines()) == 1
+    assert len(said.err) < 500
+    assert "\x1b" not in said.err
+
+
 def test_people_see_a_row_a_sink(capsys: pytest.CaptureFixture[str]) -> None:
     """In 80 columns: canaries by number, what came out by name, and which number is which."""
     places = [f"artifact_{number}" for number in range(11)] + ["data", "metadata"]
@@ -329,6 +369,8 @@ def adapters(tmp_path: Path) -> dict[str, str]:
     points = "[toolseam.adapters]\nacme = acme_adapter:drive\nleaky = acme_adapter:leaky\n"
     write_dist(folder, "acme_adapter", points=points)
     (folder / "acme_adapter.py").write_text(ADAPTER)
+    (folder / "acme_bad.py").write_text("raise RuntimeError('no')")
+    (folder / "acme_gone.py").write_text("raise SystemExit(0)")
     return {"PYTHONPATH": str(folder)}
 
 
@@ -365,7 +407,10 @@ def test_adapters_are_found_by_name(
     assert (ran.code, ran.json["tools"]) == (0, names)
 
 
-@pytest.mark.parametrize("target", ["greet", "acme_adapter:nothing", "no_such:thing", "json:x.y"])
+@pytest.mark.parametrize(
+    "target",
+    ["greet", "acme_adapter:nothing", "no_such:thing", "json:x.y", "acme_bad:x", "acme_gone:x"],
+)
 def test_what_brings_no_adapter_is_refused(
     target: str, here: Path, adapters: dict[str, str]
 ) -> None:
