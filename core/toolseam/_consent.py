@@ -6,6 +6,7 @@ import uuid
 from typing import TYPE_CHECKING, cast
 
 from toolseam._approval import Approval, Preview, digest, preview_lines
+from toolseam._body import Lost, NotStarted
 from toolseam._call import Refused, context_of, given_to
 from toolseam._errors import ErrorCode
 from toolseam._jsontext import decode
@@ -26,12 +27,20 @@ _OWN = ":"
 
 
 def preview(
-    call: Call, *, run_id: str | None = None, position: int = 0, round_number: int = 0
+    call: Call,
+    *,
+    run_id: str | None = None,
+    position: int = 0,
+    round_number: int = 0,
+    again: bool = False,
 ) -> Preview:
-    """Return what an approver sees of an admitted call, made under the owner's identity."""
+    """Return what an approver sees of an admitted call, made under the owner's identity.
+
+    Looked at `again`, a preview that was lost or came too late is no other preview: it raises.
+    """
     tool, arguments = cast("BoundTool", call.tool), cast("bytes", call.arguments)
     run = run_id or _run_of(call)
-    failed, text = _said(call, tool)
+    failed, text = _said(call, tool, again=again)
     lines, cut = preview_lines(text)
     owner = call.conversation.actor
     made_of = digest(
@@ -63,7 +72,7 @@ def _run_of(call: Call) -> str:
     return f"{run}{_OWN}{uuid.uuid4().hex}" if call.conversation.own else run
 
 
-def _said(call: Call, tool: BoundTool) -> tuple[bool, str]:
+def _said(call: Call, tool: BoundTool, *, again: bool) -> tuple[bool, str]:
     """Ask the tool what it would do; return whether that failed, and the text."""
     if tool.preview is None:
         return True, f"({tool.name} offers no preview)"
@@ -73,7 +82,9 @@ def _said(call: Call, tool: BoundTool) -> tuple[bool, str]:
         return True, f"(the arguments are refused: {refused.result.content})"
     except ToolError as error:
         return True, f"(the preview is refused: {error.code.value}: {error.message})"
-    except (Exception, SystemExit) as error:  # noqa: BLE001 - a failing preview says so
+    except (Exception, SystemExit) as error:
+        if again and isinstance(error, Lost | NotStarted | TimeoutError):
+            raise
         return True, f"(the preview raised {short(type(error).__name__)})"
     finally:
         # The preview had its arguments; what runs gets a copy that nobody has held.
@@ -122,6 +133,7 @@ def consent(call: Call) -> ToolResult | None:
         run_id=approval.run_id,
         position=approval.position,
         round_number=approval.round,
+        again=True,
     )
     if again.digest != approval.digest:
         return _conflict("This is not the call that was approved; ask again.", "changed")

@@ -37,7 +37,7 @@ def result_of(call: Call, error: BaseException) -> ToolResult:
     if isinstance(error, NotStarted):
         return _not_started(tool, error)
     if isinstance(error, Lost):
-        return _lost(tool, error)
+        return _lost(call, tool, error)
     if isinstance(error, Raised):
         kind, line = error.kind, error.line
     else:
@@ -103,12 +103,12 @@ def rose(task: asyncio.Task[Any] | None, before: int) -> bool:
     return task is not None and task.cancelling() > before
 
 
-def _lost(tool: BoundTool, lost: Lost) -> ToolResult:
+def _lost(call: Call, tool: BoundTool, lost: Lost) -> ToolResult:
     """Nobody knows what a body did that was lost; a read changed nothing, whatever it did."""
     message = f"{tool.name} was lost where it ran ({lost.reason})."
-    if tool.reads and lost.reason == DIED:
+    if lost.reason == DIED and (tool.reads or not call.ran):
         return refusal(ErrorCode.UNAVAILABLE, message, reason=lost.reason)
-    if not tool.reads:
+    if call.ran and not tool.reads:
         message += " The change may still apply."
     return refusal(ErrorCode.EXECUTION_ERROR, message, reason=lost.reason)
 

@@ -339,3 +339,32 @@ def test_a_journal_makes_no_call_twice(pool: Executor, place: str, tmp_path: Pat
         "contract_error",
     ]
     assert marks.read_text() == "ran\n"
+
+
+def test_a_look_again_that_is_lost_changes_nothing(tmp_path: Path) -> None:
+    """The call ends without having run, and the approval stays good for when there is room."""
+
+    class Forgets(Executor):
+        lost = False
+
+        def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+            future: Future[Any] = Future()
+            if self.lost:
+                future.set_exception(OSError("gone"))
+            else:
+                future.set_result(fn(*args))
+            return future
+
+    engine = Forgets()
+    given = {"file": str(tmp_path / "marks")}
+    with host_on(engine) as host:
+        approval = approved(host, "writes", given)
+        engine.lost = True
+        lost = host.call("writes", given, actor=ADA, approval=approval)
+        engine.lost = False
+        made = host.call("writes", given, actor=ADA, approval=approval)
+
+        assert lost.failure is not None
+        assert (lost.failure.code, host.steps[0].effect) == ("unavailable", "none")
+        assert made.content == "marked"
+    assert Path(given["file"]).read_text().count("\n") == 1
