@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import itertools
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 import attrs
 
@@ -17,7 +17,7 @@ from toolseam._errors import ErrorCode, publish
 from toolseam._jsontext import decode, encode
 from toolseam._levels import DataClass
 from toolseam._messages import Finish, ProviderError, ProviderFault, Reply, Usage
-from toolseam._result import refusal
+from toolseam._result import ToolResult, refusal
 from toolseam._result_json import decode_result, encode_result
 from toolseam._run_state import call_json, call_of
 from toolseam._runs import CONTENT_LIMIT
@@ -28,10 +28,10 @@ if TYPE_CHECKING:
 
     from toolseam._call import Call, Place
     from toolseam._messages import ToolCall
-    from toolseam._result import ToolResult
     from toolseam._run_state import RunState
 
 FENCED = "fenced"
+Fate = Literal["none", "unknown", "done", "not_done"]
 
 
 class Journal(Protocol):
@@ -49,10 +49,11 @@ class Journal(Protocol):
         """Return what was kept under a key, or else make it and keep it; `make` never raises."""
         ...
 
-    def intended(self, key: str) -> bool:
-        """Tell whether a write's intent is stored under its call's key that is not this attempt's.
+    def fate(self, key: str) -> Fate:
+        """Tell what is known of a write whose intent another attempt has stored under its key.
 
-        May wait for a database.
+        `none` where there is no such intent; `done` and `not_done` are a person's word. May wait
+        for a database.
         """
         ...
 
@@ -124,18 +125,20 @@ class _Kept:
     ran: bool
     mark: DataClass
     last: int
+    fenced: bool = False
 
     def text(self) -> bytes:
         facts = {"ran": self.ran, "mark": self.mark.value, "last": self.last}
+        facts["fenced"] = self.fenced
         return encode(facts) + b"\n" + encode_result(self.result).encode()
 
 
 def _kept_of(text: bytes) -> _Kept:
     first, _, result = text.partition(b"\n")
     facts = decode(first)
-    return _Kept(
-        decode_result(result.decode()), facts["ran"], DataClass(facts["mark"]), facts["last"]
-    )
+    mark = DataClass(facts["mark"])
+    outcome = decode_result(result.decode())
+    return _Kept(outcome, facts["ran"], mark, facts["last"], facts["fenced"])
 
 
 async def answered(
@@ -152,14 +155,18 @@ async def answered(
     made: list[tuple[Call, bytes]] = []
 
     async def make() -> bytes:
-        call = None
-        if not await asyncio.to_thread(journal.intended, key):
+        call, fate = None, await asyncio.to_thread(journal.fate, key)
+        if fate == "none":
             call = await make_call()
+            if not call.ran:
+                # Another attempt may have stored its intent a moment before this one.
+                fate = await asyncio.to_thread(journal.fate, key)
         # A tool may have called others, whose numbers nobody takes when this is repeated.
-        last = conversation.trace.next_number()
-        if call is None or (not call.ran and await asyncio.to_thread(journal.intended, key)):
-            return _Kept(_fenced(), True, conversation.mark, last).text()
-        text = _Kept(call.result, call.ran, conversation.mark, last).text()
+        mark, last = conversation.mark, conversation.trace.next_number()
+        if call is None or fate != "none":
+            fenced = fate == "unknown"
+            return _Kept(_known(fate), fate != "not_done", mark, last, fenced).text()
+        text = _Kept(call.result, call.ran, mark, last).text()
         made.append((call, text))
         return text
 
@@ -167,15 +174,20 @@ async def answered(
     if made and made[0][1] == text:
         return made[0][0]
     kept = _kept_of(text)
+    run.held = run.held or kept.fenced
     call = replayed(conversation, asked.name, arguments, kept.result, place, ran=kept.ran)
     conversation.raise_mark(kept.mark)
     conversation.trace.next_number = itertools.count(kept.last + 1).__next__
     return call
 
 
-def _fenced() -> ToolResult:
-    message = (
-        "This call was on its way when the process that made it was lost. Nobody knows what it"
-        " did, so it was not made again."
-    )
+def _known(fate: Fate) -> ToolResult:
+    """Return the answer to a write that another attempt may have made."""
+    lost = "The process that made this call was lost before it answered"
+    if fate == "done":
+        return ToolResult.text(f"{lost}. A person says that it was done.")
+    if fate == "not_done":
+        message = f"{lost}. A person says that nothing was done."
+        return refusal(ErrorCode.UNAVAILABLE, message, reason=FENCED)
+    message = f"{lost}. Nobody knows what it did, and it was not made again."
     return refusal(ErrorCode.EXECUTION_ERROR, message, reason=FENCED)

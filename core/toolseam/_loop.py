@@ -154,6 +154,10 @@ async def _answered(
     # Reads never hold a run, and a thread costs a tenth of a millisecond.
     store, tools = conversation.state.store, map(conversation.state.registry.get, names)
     wrote = any(tool is not None and not tool.reads for tool in tools)
+    if run.held:
+        held = _result(run, RunStatus.HELD, None)
+        await to_its_end(lambda: store.hold(held))
+        return held
     if wrote and await asyncio.to_thread(store.holds, run.id):
         return _result(run, RunStatus.HELD, None)
     if conversation.stopped:

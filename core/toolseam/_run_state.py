@@ -62,7 +62,8 @@ class RunState:
     Its conversation's zone is the farthest of session and providers; `turn` holds the calls that
     wait, `pending` what people see of them; `last` and `repeats` count one call made again and
     again; `told` is what the store is told when the run begins, and until then; `journal` keeps
-    what is finished, if somebody makes the run durable.
+    what is finished, if somebody makes the run durable, and `held` says that of a write of its turn
+    only the intent is known.
     """
 
     conversation: Conversation
@@ -88,6 +89,7 @@ class RunState:
     steps: list[Step | RunStep] = attrs.field(factory=_no_steps)
     emit: Callable[[Event], None] = _silent
     journal: Journal | None = None
+    held: bool = False
     begun: float = attrs.field(factory=time.monotonic)
 
     @property

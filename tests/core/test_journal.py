@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import pytest
+
 from support.audit import echo, writer
 from support.tools import ADA, Counted
 from toolseam import Host, ToolResult
@@ -18,13 +20,13 @@ if TYPE_CHECKING:
 
 
 class Kept:
-    """A journal in memory; `lost` are keys whose outcome never came."""
+    """A journal in memory; `lost` are writes whose outcome never came, as `write_1_0`."""
 
     run_id = "run-1"
 
-    def __init__(self, *lost: str) -> None:
+    def __init__(self, **lost: Any) -> None:
         self.texts: dict[str, bytes] = {}
-        self.lost = set(lost)
+        self.lost = lost
 
     async def once(self, key: str, make: Callable[[], Awaitable[bytes]]) -> bytes:
         """Return what is kept, or make it."""
@@ -32,9 +34,9 @@ class Kept:
             self.texts[key] = await make()
         return self.texts[key]
 
-    def intended(self, key: str) -> bool:
-        """Tell whether the outcome was lost."""
-        return key in self.lost
+    def fate(self, key: str) -> Any:
+        """Tell what is known of a write whose outcome was lost."""
+        return self.lost.get(f"write_{key.replace('.', '_')}", "none")
 
 
 def counted(give: Callable[[], Any] = lambda: ToolResult.text("read"), **more: Any) -> Counted:
@@ -171,15 +173,29 @@ def test_a_write_that_was_approved_is_not_made_again() -> None:
     assert (ended.answer, done) == ("done", ["y"])
 
 
-def test_a_write_of_which_only_the_intent_is_known_is_never_made_again() -> None:
-    """It answers execution_error, and its step says that its effect is unknown."""
+@pytest.mark.parametrize(
+    ("fate", "status", "effect", "run_status"),
+    [
+        ("unknown", "execution_error", "unknown", "held"),
+        ("done", "ok", "done", "completed"),
+        ("not_done", "unavailable", "none", "completed"),
+    ],
+)
+def test_a_write_of_which_only_the_intent_is_known_is_never_made_again(
+    fate: str, status: str, effect: str, run_status: str
+) -> None:
+    """The run is held for a person, and goes on with what he says; repeated, it stands there."""
     done: list[str] = []
+    lost = Kept(write_1_0=fate)
     with Host(tools=[writer(done)]) as host:
-        script: list[Any] = [("write", {"text": "y"})]
+        script = [("write", {"text": "y"})]
         waits = host.session(actor=ADA).run(ScriptedProvider(script), "q", journal=Kept())
         said = [Decision.approve(waits.pending[0], actor=ADA)]
-        ended = resumed(Kept("1.0"), host, waits.id, said, ["done"])
+        ended = resumed(lost, host, waits.id, said, ["done"])
+        again = resumed(lost, host, waits.id, [], [])
+        held = host.held_runs()
 
     step: Any = next(step for step in ended.steps if step.kind == "tool")
-    assert (step.status, step.effect, done) == ("execution_error", "unknown", [])
-    assert step.metadata["reason"] == "fenced"
+    assert (step.status, step.effect, ended.status, done) == (status, effect, run_status, [])
+    assert facts(again) == facts(ended)
+    assert [(run.id, run.goes_on) for run in held] == [("run-1", True)] * (run_status == "held")

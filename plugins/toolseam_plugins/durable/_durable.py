@@ -1,0 +1,262 @@
+"""What an application holds in its hand: runs are started here, and driven by workers anywhere."""
+
+from __future__ import annotations
+
+import logging
+import time
+import uuid
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
+
+import attrs
+import orjson
+
+from toolseam.runs import RunError
+from toolseam_plugins.audit._seal import Seal
+from toolseam_plugins.durable._journal import place_of, sealed
+from toolseam_plugins.durable._records import DurableError, Records, connected, take
+from toolseam_plugins.durable._store import HELD, WAITING, DurableStore
+
+if TYPE_CHECKING:
+    import threading
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from dbos import DBOSClient
+
+    from toolseam import Actor, Host
+    from toolseam.providers import Provider
+    from toolseam.runs import Budget, Decision
+
+APPLICATION, VERSION, QUEUE, WORKFLOW = "toolseam", "1", "toolseam", "toolseam_run"
+ENGINE_SCHEMA = "toolseam_dbos"
+_PAUSE_S = 0.1
+_MAKING = 0x7473646273  # the lock under which the engine's tables are made
+BEGIN = """
+INSERT INTO run (id, status, part, began, changed, asked) VALUES (%s, 'queued', 0, %s, %s, %s)
+ON CONFLICT DO NOTHING
+"""
+_STATUS = "SELECT status, reason, outcome, part, changed, asked FROM run WHERE id = %s"
+CANCELLED = """
+UPDATE run SET status = 'cancelled', reason = 'cancelled', state = NULL, changed = %s
+WHERE id = %s AND status NOT IN ('completed', 'failed', 'cancelled')
+"""
+_QUEUED = """
+UPDATE run SET status = 'queued', changed = %s WHERE id = %s AND status = %s AND changed = %s
+"""
+
+
+@attrs.frozen
+class DurableRun:
+    """A durable run as it stands.
+
+    Args:
+        id: the run.
+        status: `queued`, `running`, `waiting_for_approval`, `held`, `completed`, `failed` or
+            `cancelled`.
+        reason: why it ended, None before.
+        answer: the model's last words, empty unless it completed.
+    """
+
+    id: str
+    status: str
+    reason: str | None
+    answer: str = attrs.field(default="", repr=False)
+
+
+class Durable:
+    """Runs that outlive the processes that drive them.
+
+    Args:
+        host: whose tools, settings and audit count; from now on its runs that wait or are held are
+            found in the database too.
+        database_url: of the PostgreSQL database, as `postgresql://…`; it holds two schemas of ours,
+            in which all content is sealed with the audit's key.
+        providers: whom a run may ask besides those that `host.provider` gives, by name.
+
+    Raises `DurableError` where the extra is missing or the database cannot be reached.
+    """
+
+    def __init__(
+        self, host: Host, database_url: str, *, providers: Mapping[str, Provider] | None = None
+    ) -> None:
+        for name in ("dbos", "psycopg", "cryptography"):
+            if find_spec(name) is None:
+                raise DurableError("Durable runs need the extra: pip install 'toolseam[durable]'")
+        # The engine prints what it has to say unless somebody listens.
+        logging.getLogger("dbos").addHandler(logging.NullHandler())
+        self.host = host
+        self.url = database_url
+        self.seal = Seal(host.settings.audit.key_env)
+        self.records = Records(database_url)
+        self._providers = dict(providers or {})
+        self._client: DBOSClient | None = None
+        state = host._state  # noqa: SLF001 - a store before the host's own; no hook gives one later
+        self.store = DurableStore(state.store, self.records, self.seal)
+        state.store = self.store
+
+    def start(
+        self,
+        provider: str | Sequence[str],
+        question: str,
+        *,
+        actor: Actor | None = None,
+        tools: Iterable[str] | None = None,
+        zone: str | None = None,
+        budget: Budget | None = None,
+        **options: Any,  # noqa: ANN401 - plain JSON, of `RunOptions`
+    ) -> str:
+        """Put a run into the queue and return its id.
+
+        Args:
+            provider: the name of whom to ask, or several, as in `session.run`.
+            question: what the person asks.
+            actor: who acts.
+            tools: see `host.session`.
+            zone: see `host.session`.
+            budget: see `Budget`.
+            options: further `RunOptions`, of plain JSON.
+
+        Raises `DurableError` where the database cannot be reached.
+        """
+        asked = {
+            "providers": [provider] if isinstance(provider, str) else list(provider),
+            "question": question,
+            "actor": None if actor is None else [actor.name, sorted(actor.roles), actor.service],
+            "tools": None if tools is None else sorted(tools),
+            "zone": zone,
+            "budget": None if budget is None else attrs.asdict(budget),
+            "options": options,
+        }
+        run_id, now = uuid.uuid4().hex, time.time()
+        text = sealed(self.seal, orjson.dumps(asked), run_id, "asked")
+        self._enqueue(run_id, 0, text)
+        self.records.change(BEGIN, run_id, now, now, text)
+        return run_id
+
+    def status(self, run_id: str) -> DurableRun:
+        """Return how a run stands; raises `RunError` `not_found`."""
+        status, reason, outcome, *_ = self._row(run_id)
+        said: dict[str, Any] = {}
+        if outcome is not None:
+            said = orjson.loads(self.seal.open(bytes(outcome), place_of(run_id, "outcome")))
+        return DurableRun(run_id, status, reason, said.get("answer", ""))
+
+    def decide(self, run_id: str, decisions: Iterable[Decision]) -> DurableRun:
+        """Keep what people say of a run that waits; with the last of it the run goes on.
+
+        Raises `RunError` as `session.decide` does.
+        """
+        if self.host.session().decide(run_id, decisions):
+            self.resume(run_id)
+        return self.status(run_id)
+
+    def resume(self, run_id: str) -> None:
+        """Put a run back into the queue that waited or was held, and of which all is said.
+
+        Raises `RunError`: `not_found` where it neither waits nor is held, `conflict` while nobody
+        has said what a held call did.
+        """
+        # Nothing is changed before the engine has it: who dies between two words loses no run.
+        status, _, _, part, changed, asked = self._row(run_id)
+        if status == HELD:
+            self._rewind(workflow_id(run_id, part), self.store.go_on(run_id))
+        elif status == WAITING:
+            self._enqueue(run_id, part + 1, asked)
+        else:
+            raise RunError("The run neither waits nor is held.", "not_found")
+        self.records.change(_QUEUED, time.time(), run_id, status, changed)
+
+    def cancel(self, run_id: str) -> None:
+        """Stop a run: at once where it waits, else before its next step; an ended one stays so.
+
+        Raises `RunError` `not_found`.
+        """
+        part = self._row(run_id)[3]
+        self._engine().cancel_workflow(workflow_id(run_id, part))
+        self.records.change(CANCELLED, time.time(), run_id)
+
+    def work(self, concurrency: int = 4, *, until: threading.Event | None = None) -> None:
+        """Drive runs until `until` is set, or for ever; a process of its own should do this.
+
+        Args:
+            concurrency: how many runs at once each worker drives; the last one that started says.
+            until: set it from another thread, or from a signal.
+        """
+        from toolseam_plugins.durable._worker import Worker
+
+        Worker(self).work(concurrency, until)
+
+    def close(self) -> None:
+        """Let go of the engine; the host closes what is left."""
+        client, self._client = self._client, None
+        if client is not None:
+            client.destroy()
+
+    # -- inside --------------------------------------------------------------------------------
+
+    def providers(self, names: Iterable[str]) -> list[Provider]:
+        """Return those of these names; raises `ProviderError`."""
+        return [self._providers.get(name) or self.host.provider(name) for name in names]
+
+    def _row(self, run_id: str) -> tuple[Any, ...]:
+        found = self.records.rows(_STATUS, run_id)
+        if not found:
+            raise RunError("There is no durable run of this id.", "not_found")
+        return found[0]
+
+    def _rewind(self, workflow: str, key: str) -> None:
+        """Have the engine repeat a workflow from the step on that held its run."""
+        from dbos import error as engine
+
+        steps = self._engine().list_workflow_steps(workflow)
+        number = next(step["function_id"] for step in steps if step["function_name"] == key)
+        try:
+            self._engine().rewind_workflow(
+                workflow, start_step=number, application_version=VERSION, queue_name=QUEUE
+            )
+        except engine.DBOSException:
+            raise RunError("The run goes on by now.", "conflict") from None
+
+    def _enqueue(self, run_id: str, part: int, text: str) -> None:
+        self._engine().enqueue(
+            {
+                "workflow_name": WORKFLOW,
+                "queue_name": QUEUE,
+                "workflow_id": workflow_id(run_id, part),
+                "app_version": VERSION,
+            },
+            run_id,
+            part,
+            text,
+        )
+
+    def _engine(self) -> DBOSClient:
+        if self._client is None:
+            self._client = engine_client(self.url)
+        return self._client
+
+
+def workflow_id(run_id: str, part: int) -> str:
+    """Return the engine's name for one part of a run; the first one's is the run's own id."""
+    return run_id if part == 0 else f"{run_id}.{part}"
+
+
+def engine_client(url: str) -> DBOSClient:
+    """Connect to the engine's tables, made where they are not; raises `DurableError`."""
+    from dbos import DBOS, DBOSClient, DBOSPortableJSONSerializer
+
+    with connected(url) as turn:
+        # Never waited for in the server: the engine makes an index that waits for all who do.
+        while not take(turn, _MAKING):
+            time.sleep(_PAUSE_S)
+        try:
+            DBOS.migrate(url, schema=ENGINE_SCHEMA)
+            return DBOSClient(
+                system_database_url=url,
+                dbos_system_schema=ENGINE_SCHEMA,
+                serializer=DBOSPortableJSONSerializer(),
+                application_name=APPLICATION,
+            )
+        except Exception as error:  # noqa: BLE001 - of a driver's words nothing is kept
+            kind = type(error).__name__
+    raise DurableError(f"the engine's tables cannot be reached ({kind})")

@@ -1,0 +1,157 @@
+"""What is kept of durable runs beside the engine's own tables: where each stands, and the fence.
+
+One connection, one thing at a time. What a run needs in order to go on is waited for, as the engine
+does; what somebody asks for is given up after a while.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from toolseam import ToolseamError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import psycopg
+
+T = TypeVar("T")
+LOGGER = logging.getLogger("toolseam.durable")
+SCHEMA = "toolseam_durable"
+_MAKING = 0x7473647572  # the lock under which the schema is made
+_OPTIONS = f"-c search_path={SCHEMA} -c statement_timeout=30s"
+_WAIT_S = 5
+_PAUSE_S = 0.5
+_TABLES = (
+    f"CREATE SCHEMA IF NOT EXISTS {SCHEMA}",
+    """
+    CREATE TABLE IF NOT EXISTS run (id text PRIMARY KEY, status text NOT NULL, reason text,
+    part bigint NOT NULL, began double precision NOT NULL, changed double precision NOT NULL,
+    asked text NOT NULL, state bytea, held bytea, outcome bytea)
+    """,
+    """
+    CREATE TABLE IF NOT EXISTS intent (run_id text, key text, attempt text NOT NULL,
+    at double precision NOT NULL, verdict text, said_by text, PRIMARY KEY (run_id, key))
+    """,
+    """
+    CREATE TABLE IF NOT EXISTS decision (run_id text, position bigint, sealed bytea NOT NULL,
+    PRIMARY KEY (run_id, position))
+    """,
+)
+
+
+class DurableError(ToolseamError):
+    """Durable runs cannot be used as it is; the text says why, without a driver's words."""
+
+
+class Records:
+    """The tables of durable runs.
+
+    Args:
+        url: of the PostgreSQL database.
+
+    Raises `DurableError` where it cannot be reached.
+    """
+
+    def __init__(self, url: str) -> None:
+        self._url = url
+        self._turn = threading.RLock()
+        self._connection: psycopg.Connection[Any] | None = None
+        self.ask(_make)
+
+    def wait(self, work: Callable[[psycopg.Connection[Any]], T]) -> T:
+        """Do it as soon as the database is there; in a transaction, so that it is done once."""
+        warned = False
+        while True:
+            try:
+                return self._do(work)
+            except DurableError as fault:
+                if not warned:
+                    LOGGER.warning("%s", fault)
+                warned = True
+                time.sleep(_PAUSE_S)
+
+    def ask(self, work: Callable[[psycopg.Connection[Any]], T]) -> T:
+        """Do it now, or raise `DurableError`; a connection that broke is opened again once."""
+        try:
+            return self._do(work)
+        except DurableError:
+            return self._do(work)
+
+    def rows(self, statement: str, *values: object) -> list[tuple[Any, ...]]:
+        """Run a query; raises `DurableError`."""
+        return self.ask(lambda connection: rows(connection, statement, *values))
+
+    def change(self, statement: str, *values: object) -> int:
+        """Change rows as soon as the database is there, and return how many."""
+        return self.wait(lambda connection: change(connection, statement, *values))
+
+    def close(self) -> None:
+        """Close the connection."""
+        with self._turn:
+            if self._connection is not None:
+                self._connection.close()
+            self._connection = None
+
+    def _do(self, work: Callable[[psycopg.Connection[Any]], T]) -> T:
+        import psycopg
+
+        with self._turn:
+            try:
+                if self._connection is None:
+                    self._connection = connected(self._url)
+                with self._connection.transaction():
+                    return work(self._connection)
+            except psycopg.Error as error:
+                kind = type(error).__name__
+                if self._connection is not None:
+                    with suppress(psycopg.Error):
+                        self._connection.close()
+                self._connection = None
+        # Raised here, where the driver's error, which may hold content, does not ride along.
+        raise DurableError(f"the database of durable runs did not answer ({kind})")
+
+
+def rows(
+    connection: psycopg.Connection[Any], statement: str, *values: object
+) -> list[tuple[Any, ...]]:
+    """Run a query in a work."""
+    return connection.execute(statement.encode(), values).fetchall()
+
+
+def change(connection: psycopg.Connection[Any], statement: str, *values: object) -> int:
+    """Change rows in a work, and return how many."""
+    return connection.execute(statement.encode(), values).rowcount
+
+
+def connected(url: str) -> psycopg.Connection[Any]:
+    """Connect; raises `DurableError` without a word of the address, which may hold a password."""
+    import psycopg
+
+    try:
+        return psycopg.connect(
+            url,
+            autocommit=True,
+            connect_timeout=_WAIT_S,
+            options=_OPTIONS,
+            application_name="toolseam",
+        )
+    except (psycopg.Error, ValueError) as error:
+        kind = type(error).__name__
+    raise DurableError(f"the database of durable runs cannot be reached ({kind})")
+
+
+def take(connection: psycopg.Connection[Any], key: int) -> bool:
+    """Take a lock that lives as long as the connection, if nobody has it."""
+    ((taken,),) = rows(connection, "SELECT pg_try_advisory_lock(%s)", key)
+    return bool(taken)
+
+
+def _make(connection: psycopg.Connection[Any]) -> None:
+    connection.execute(b"SELECT pg_advisory_xact_lock(%s)", (_MAKING,))
+    for statement in _TABLES:
+        connection.execute(statement.encode())

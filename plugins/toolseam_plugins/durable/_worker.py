@@ -1,0 +1,260 @@
+"""A worker: a process that drives runs out of the queue, and takes up those of workers that died.
+
+That it lives, others learn from an advisory lock of its own connection, which the server drops with
+it. The engine hands a run to one worker at a time; whoever lost one stops at its next step.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+import uuid
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+import orjson
+
+from toolseam import Actor
+from toolseam.runs import Budget, RunError
+from toolseam_plugins.audit._seal import Sealed
+from toolseam_plugins.durable._durable import (
+    APPLICATION,
+    BEGIN,
+    CANCELLED,
+    ENGINE_SCHEMA,
+    QUEUE,
+    VERSION,
+    WORKFLOW,
+    engine_client,
+    workflow_id,
+)
+from toolseam_plugins.durable._journal import EngineJournal, opened, place_of
+from toolseam_plugins.durable._records import DurableError, connected, take
+from toolseam_plugins.durable._store import HELD, WAITING
+
+if TYPE_CHECKING:
+    import psycopg
+
+    from toolseam.runs import Run
+    from toolseam_plugins.durable._durable import Durable
+
+LOGGER = logging.getLogger("toolseam.durable")
+_LOOK_S = 0.5
+"""How often a worker looks for runs of workers that are gone."""
+_ATTEMPTS = 25
+"""How often a run is taken up again, before it is given up: it may be what ends its workers."""
+_DRIVEN = """
+UPDATE run SET status = 'running', part = %s, changed = %s
+WHERE id = %s AND status NOT IN ('completed', 'failed', 'cancelled')
+"""
+_ENDED = """
+UPDATE run SET status = %s, reason = %s, outcome = %s, changed = %s,
+state = CASE WHEN %s THEN state END, held = CASE WHEN %s THEN held END
+WHERE id = %s AND status NOT IN ('completed', 'failed', 'cancelled')
+"""
+_DRIVING = """
+SELECT id, part FROM run WHERE status IN ('queued', 'running') AND changed < %s LIMIT 1000
+"""
+_GIVEN_UP = """
+UPDATE run SET status = 'failed', reason = 'given_up', state = NULL, changed = %s
+WHERE id = %s AND status IN ('queued', 'running')
+"""
+_STILL_S = 10.0
+
+
+class Worker:
+    """Drives runs of one `Durable` in this process; there is one engine a process.
+
+    Args:
+        durable: whose runs.
+    """
+
+    def __init__(self, durable: Durable) -> None:
+        self._durable = durable
+        self._name = uuid.uuid4().hex[:16]
+        self._life: psycopg.Connection[Any] | None = None
+
+    def work(self, concurrency: int, until: threading.Event | None) -> None:
+        """Drive runs until `until` is set."""
+        from dbos import DBOS, DBOSPortableJSONSerializer
+
+        engine_client(self._durable.url).destroy()  # the tables are there from now on
+        self._life = self._alive()
+        DBOS(
+            config={
+                "name": APPLICATION,
+                "system_database_url": self._durable.url,
+                "dbos_system_schema": ENGINE_SCHEMA,
+                "executor_id": self._name,
+                "application_version": VERSION,
+                "serializer": DBOSPortableJSONSerializer(),
+                "run_migrations": False,
+                "enable_otlp": False,
+            }
+        )
+        DBOS.workflow(name=WORKFLOW, max_recovery_attempts=_ATTEMPTS)(self._part())
+        DBOS.launch()
+        try:
+            DBOS.register_queue(
+                QUEUE,
+                worker_concurrency=concurrency,
+                polling_interval_sec=0.1,
+                on_conflict="always_update",
+            )
+            stop = until or threading.Event()
+            while not stop.wait(_LOOK_S):
+                self._look_after_others()
+        finally:
+            DBOS.destroy(workflow_completion_timeout_sec=1, destroy_registry=True)
+            self._life.close()
+
+    def _part(self) -> Any:  # noqa: ANN401 - what the engine calls
+        def toolseam_run(run_id: str, part: int, asked: str) -> str:
+            return self._drive(run_id, part, asked)
+
+        return toolseam_run
+
+    # -- one run -------------------------------------------------------------------------------
+
+    def _drive(self, run_id: str, part: int, asked: str) -> str:
+        """Take a run as far as it goes and return how it stands; nothing of it is said."""
+        from dbos import error as engine
+
+        durable, now = self._durable, time.time()
+        durable.records.change(BEGIN, run_id, now, now, asked)
+        durable.records.change(_DRIVEN, part, now, run_id)
+        journal = EngineJournal(run_id, durable.records, durable.seal)
+        durable.store.driven[run_id] = journal
+        try:
+            run = self._run(journal, part, asked)
+        except RunError as error:
+            LOGGER.warning("the run %s cannot go on now: %s", run_id, error.code)
+            return self._stand(run_id, WAITING)
+        except Sealed:
+            LOGGER.warning("what was sealed of the run %s does not open", run_id)
+            return self._stand(run_id, "failed", "altered")
+        except Exception as error:  # noqa: BLE001 - the engine would store its words
+            if journal.altered:
+                LOGGER.warning("what was kept of the run %s has been altered", run_id)
+                return self._stand(run_id, "failed", "altered")
+            LOGGER.error("the run %s ended with %s", run_id, type(error).__name__)  # noqa: TRY400
+            return self._stand(run_id, "failed", "contract_error")
+        except engine.DBOSWorkflowCancelledError:
+            durable.records.change(CANCELLED, time.time(), run_id)
+            raise
+        finally:
+            durable.store.driven.pop(run_id, None)
+        return self._ended(run)
+
+    def _run(self, journal: EngineJournal, part: int, asked: str) -> Run:
+        durable, run_id = self._durable, journal.run_id
+        words = orjson.loads(opened(durable.seal, asked, run_id, "asked"))
+        providers = durable.providers(words["providers"])
+        if part:
+            session = durable.host.session()
+            return session.resume(run_id, [], providers, journal=journal)
+        actor = words["actor"]
+        session = durable.host.session(
+            actor=None if actor is None else Actor(actor[0], frozenset(actor[1]), actor[2]),
+            tools=words["tools"],
+            zone=words["zone"],
+        )
+        budget = words["budget"]
+        return session.run(
+            providers,
+            words["question"],
+            budget=None if budget is None else Budget(**budget),
+            journal=journal,
+            **words["options"],
+        )
+
+    def _ended(self, run: Run) -> str:
+        reason = None if run.reason is None else run.reason.value
+        return self._stand(run.id, run.status.value, reason, {"answer": run.answer})
+
+    def _stand(
+        self,
+        run_id: str,
+        status: str,
+        reason: str | None = None,
+        said: dict[str, str] | None = None,
+    ) -> str:
+        kept = None
+        if said is not None:
+            kept = self._durable.seal.close(orjson.dumps(said), place_of(run_id, "outcome"))
+        goes_on = status in {WAITING, HELD}
+        values = status, reason, kept, time.time(), goes_on, goes_on, run_id
+        self._durable.records.change(_ENDED, *values)
+        return status
+
+    # -- the others ----------------------------------------------------------------------------
+
+    def _alive(self) -> psycopg.Connection[Any]:
+        """Hold the lock by which others learn that this worker lives."""
+        life = connected(self._durable.url)
+        life.execute(b"SELECT pg_advisory_lock(%s)", (_key(self._name),))
+        return life
+
+    def _look_after_others(self) -> None:
+        """Put runs of workers that are gone back into the queue."""
+        import psycopg
+        from dbos import DBOS
+
+        try:
+            found = DBOS.list_workflows(status="PENDING", load_input=False, load_output=False)
+            others = {str(each.executor_id) for each in found} - {self._name}
+            gone = [each for each in others if not self._lives(each)]
+            if gone:
+                # What one worker has put back is no more the lost one's, so it is done once.
+                DBOS._recover_pending_workflows(gone)  # noqa: SLF001 - the engine's own word for it
+            self._give_up()
+        except (psycopg.Error, DurableError) as fault:
+            LOGGER.warning("others could not be looked after: %s", type(fault).__name__)
+            self._live_again()
+
+    def _give_up(self) -> None:
+        """End the runs that the engine takes up no more."""
+        from dbos import DBOS
+
+        records = self._durable.records
+        still = records.rows(_DRIVING, time.time() - _STILL_S)
+        names = {workflow_id(run_id, part): run_id for run_id, part in still}
+        if not names:
+            return
+        ended = DBOS.list_workflows(
+            workflow_ids=list(names),
+            status=["MAX_RECOVERY_ATTEMPTS_EXCEEDED", "ERROR"],
+            load_input=False,
+            load_output=False,
+        )
+        for each in ended:
+            records.change(_GIVEN_UP, time.time(), names[each.workflow_id])
+
+    def _lives(self, name: str) -> bool:
+        """Tell whether a worker's lock is held."""
+        life = self._life
+        if life is None:
+            return True
+        try:
+            key = _key(name)
+        except ValueError:  # no name of ours
+            return False
+        if not take(life, key):
+            return True
+        life.execute(b"SELECT pg_advisory_unlock(%s)", (key,))
+        return False
+
+    def _live_again(self) -> None:
+        """Take the lock again over a new connection; until then others take up what is here."""
+        import psycopg
+
+        with suppress(psycopg.Error, DurableError):
+            if self._life is not None:
+                self._life.close()
+            self._life = self._alive()
+
+
+def _key(name: str) -> int:
+    """Return the number of a worker's lock: its name is 16 hexadecimal digits."""
+    return int(name, 16) - 2**63
