@@ -16,6 +16,9 @@ HEADER = struct.Struct(">c16sI")
 LARGEST = 16 * 1024 * 1024
 """Bytes of the largest body."""
 
+_AT_ONCE = 2 * 1024 * 1024
+"""Bytes that are asked for at once: a body that is there is taken without a copy."""
+
 READY = b"H"
 REQUEST = b"R"
 QUESTION, REPLY = b"Q", b"Y"
@@ -48,18 +51,21 @@ def frame(kind: bytes, token: bytes, body: bytes) -> tuple[bytes, bytes]:
 
 
 def read(
-    receive: Callable[[memoryview], int], kinds: bytes, token: bytes | None = None
+    take: Callable[[int], bytes], kinds: bytes, token: bytes | None = None
 ) -> tuple[bytes, bytes, bytes]:
     """Read one frame: its kind, its token, its body.
 
     Args:
-        receive: fills a buffer from its start, waiting until there is something; returns how many
-            bytes it put there, 0 when the other end is closed.
+        take: waits until there is something, and returns at most so many bytes; none when the
+            other end is closed.
         kinds: the kinds that may come now.
         token: the call that the frame must belong to; None: any.
     """
-    head = bytearray(HEADER.size)
-    _fill(receive, head, nothing_yet=True)
+    head = take(HEADER.size)
+    if not head:
+        raise Ended
+    if len(head) < HEADER.size:
+        head += _all(take, HEADER.size - len(head))
     kind, whose, length = HEADER.unpack(head)
     if kind not in kinds:
         raise Fault("a frame is of no kind that may come now")
@@ -67,22 +73,18 @@ def read(
         raise Fault("a frame belongs to another call")
     if length > LARGEST:
         raise Fault("a frame is too large")
-    body = bytearray(length)
-    _fill(receive, body)
-    return kind, whose, bytes(body)
+    return kind, whose, _all(take, length)
 
 
-def _fill(
-    receive: Callable[[memoryview], int], buffer: bytearray, *, nothing_yet: bool = False
-) -> None:
-    left = memoryview(buffer)
-    while left:
-        count = receive(left)
-        if count == 0:
-            if nothing_yet and len(left) == len(buffer):
-                raise Ended
+def _all(take: Callable[[int], bytes], length: int) -> bytes:
+    pieces: list[bytes] = []
+    while length:
+        piece = take(min(length, _AT_ONCE))
+        if not piece:
             raise Fault("half a frame")
-        left = left[count:]
+        pieces.append(piece)
+        length -= len(piece)
+    return pieces[0] if len(pieces) == 1 else b"".join(pieces)
 
 
 def write(channel: socket, pieces: tuple[bytes, bytes], wait: Callable[[], None]) -> None:

@@ -37,6 +37,8 @@ _KILL_S = 90.0
 _BACKSTOP = 3
 """After so many times the processor time of one call the kernel ends a worker, whatever it does."""
 _MIB = 1024 * 1024
+_BUFFER = 2 * _MIB
+"""What the kernel may hold of a frame, if it allows so much: the ends take fewer turns."""
 
 
 @attrs.frozen
@@ -83,6 +85,8 @@ class Worker:
         }
         self._turn = Lock()
         self._channel, channel = socket.socketpair()
+        for end in (self._channel, channel):
+            end.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _BUFFER)
         self._life, life = socket.socketpair()
         try:
             self._supervisor = subprocess.Popen(  # noqa: S603 - our own program
@@ -109,7 +113,7 @@ class Worker:
         """Wait until the worker takes requests; raises `NotStarted`, and then it has ended."""
         until = monotonic() + _START_S
         try:
-            frames.read(lambda view: self._receive(view, until), frames.READY, frames.NO_CALL)
+            frames.read(lambda count: self._take(count, until), frames.READY, frames.NO_CALL)
         except (frames.Fault, OSError):
             ending = self.end(_NATURAL_S)
             # Nothing of a plugin has run yet: what was printed is Python's or the sandbox's word.
@@ -151,7 +155,7 @@ class Worker:
     def _until_answered(self, token: bytes, ask: Callable[[bytes], bytes]) -> tuple[bytes, bool]:
         kinds = frames.QUESTION + frames.ANSWER + frames.LAST + frames.TOO_LARGE
         while True:
-            kind, _, body = frames.read(self._receive, kinds, token)
+            kind, _, body = frames.read(self._take, kinds, token)
             if kind == frames.QUESTION:
                 pieces = frames.frame(frames.REPLY, token, ask(body))
                 frames.write(self._channel, pieces, self._wait_for_room)
@@ -162,14 +166,14 @@ class Worker:
                 raise Lost("too_large", f"an answer of more than {frames.LARGEST} bytes")
             return body, kind == frames.ANSWER
 
-    def _receive(self, view: memoryview, until: float | None = None) -> int:
+    def _take(self, count: int, until: float | None = None) -> bytes:
         while True:
             try:
-                return self._channel.recv_into(view)
+                return self._channel.recv(count)
             except BlockingIOError:
                 pass
             except ConnectionError:
-                return 0
+                return b""
             left = None if until is None else max(0.0, until - monotonic()) * 1000
             ready = self._poll.poll(left)
             if not ready:

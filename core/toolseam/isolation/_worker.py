@@ -43,13 +43,16 @@ def main(given: str) -> None:
     limits = _Limits(told["cpu_s"], told["memory"])
     pid = os.getpid()
 
+    def take(count: int) -> bytes:
+        return channel.recv(count, socket.MSG_WAITALL)
+
     def put(kind: bytes, token: bytes, body: bytes) -> None:
         frames.write(channel, frames.frame(kind, token, body), _never)
 
     try:
         put(frames.READY, frames.NO_CALL, b"")
         while True:
-            _, token, request = frames.read(channel.recv_into, frames.REQUEST)
+            _, token, request = frames.read(take, frames.REQUEST)
             asking = _Asking(channel, token)
             limits.begin()
             answer = run(request, asking.ask)
@@ -94,7 +97,7 @@ class _Asking:
             if not self._open:
                 raise RuntimeError("The call is over: its tool cannot ask the host.")
             frames.write(self._channel, pieces, _never)
-            return frames.read(self._channel.recv_into, frames.REPLY, self._token)[2]
+            return frames.read(self._channel.recv, frames.REPLY, self._token)[2]
 
     def end(self) -> None:
         """Close the way; a question that is on its way is waited for."""

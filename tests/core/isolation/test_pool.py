@@ -215,10 +215,19 @@ def test_a_gigabyte_is_not_taken_in(pool: ProcessPool) -> None:
     assert grown < 100_000  # KiB; what the largest frame takes, twice, and some
 
 
+def wait_for_a_sign_of(pool: ProcessPool) -> None:
+    """Wait until the only worker of a pool says something unasked, or is gone."""
+    (seat,) = pool._seats
+    until = time.monotonic() + WAIT_S
+    while seat.worker is not None and seat.worker.idle():
+        assert time.monotonic() < until
+        time.sleep(0.01)
+
+
 def test_what_is_said_after_an_answer_harms_no_call(pool: ProcessPool) -> None:
     """A worker that babbles when nobody asked is replaced before the next call."""
     assert answer(pool, b"babbles_later") == b"well"
-    time.sleep(0.3)
+    wait_for_a_sign_of(pool)
 
     assert answer(pool, b"echo next") == b"next"
 
@@ -228,7 +237,7 @@ def test_a_worker_that_died_idle_is_replaced(pool: ProcessPool) -> None:
     worker = int(answer(pool, b"pid"))
 
     os.kill(worker, 9)
-    time.sleep(0.3)
+    wait_for_a_sign_of(pool)
 
     assert int(answer(pool, b"pid")) != worker
 
