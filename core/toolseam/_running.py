@@ -33,13 +33,22 @@ def run(call: Call, tool: BoundTool) -> ToolResult:
     try:
         return _taking_turns(call, tool) or consent(call) or _intended(call) or run_once(call, tool)
     except BaseException as error:
-        broken = as_broken(error)
-        if broken is None:
-            raise
-        record(call, tool, broken)
-        raise broken from None
+        _record_at_once(call, tool, error)
+        raise
     finally:
         tool.turn.release()
+
+
+def run_later(call: Call, tool: BoundTool) -> ToolResult:
+    """Call a sync tool's hook in a worker, unless it broke the contract while this call waited."""
+    refused = _taking_turns(call, tool)
+    if refused is not None:
+        return refused
+    try:
+        return run(call, tool)
+    except BaseException as error:
+        _record_at_once(call, tool, error)
+        raise
 
 
 async def arun(call: Call, tool: BoundTool) -> ToolResult:
@@ -56,11 +65,8 @@ async def arun(call: Call, tool: BoundTool) -> ToolResult:
         refused = _taking_turns(call, tool) or await _aconsent(call)
         return refused or await arun_once(call, tool)
     except BaseException as error:
-        broken = as_broken(error)
-        if broken is None:
-            raise
-        record(call, tool, broken)
-        raise broken from None
+        _record_at_once(call, tool, error)
+        raise
     finally:
         tool.turn.release()
 
@@ -82,8 +88,16 @@ def _intended(call: Call) -> ToolResult | None:
 
 
 def _taking_turns(call: Call, tool: BoundTool) -> ToolResult | None:
-    """Refuse a write whose turn comes after another one broke the contract."""
+    """Refuse a call whose turn comes after another one broke the contract."""
     return withdrawn(tool) if call.conversation.is_withdrawn(tool) else None
+
+
+def _record_at_once(call: Call, tool: BoundTool, error: BaseException) -> None:
+    """Withdraw what broke the contract here, before the next call that waits begins."""
+    broken = as_broken(error)
+    if broken is not None:
+        record(call, tool, broken)
+        raise broken from None
 
 
 def run_once(call: Call, tool: BoundTool) -> ToolResult:
@@ -140,14 +154,25 @@ async def _arun_wrapped(call: Call, tool: BoundTool, wrappers: tuple[Wrapper, ..
 
 async def guarded(call: Call, tool: BoundTool) -> tuple[Any, BaseException | None]:
     """Hand the outcome over as a pair: a SystemExit in a task would end the loop."""
+    refused = _taking_turns(call, tool)
+    if refused is not None:
+        return refused, None
     try:
-        return await arun(call, tool), None
+        return await _arun_recorded(call, tool), None
     except asyncio.CancelledError as error:
         if rose(asyncio.current_task(), 0):
             raise
         return None, error
     except BaseException as error:  # noqa: BLE001
         return None, error
+
+
+async def _arun_recorded(call: Call, tool: BoundTool) -> ToolResult:
+    try:
+        return await arun(call, tool)
+    except BaseException as error:
+        _record_at_once(call, tool, error)
+        raise
 
 
 async def in_task(call: Call, tool: BoundTool, seconds: float) -> ToolResult:
@@ -178,7 +203,7 @@ async def in_task(call: Call, tool: BoundTool, seconds: float) -> ToolResult:
 
 def work(call: Call, tool: BoundTool, seconds: float) -> ToolResult:
     if not tool.is_async:
-        return run(call, tool)
+        return run_later(call, tool)
     outcome = asyncio.run(_until(call, tool, seconds))
     if outcome is None:
         raise Refused(timed_out(call, seconds))

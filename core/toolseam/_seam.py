@@ -18,7 +18,7 @@ from toolseam._outcome import busy, cancelled, result_of, rose, timed_out
 from toolseam._render import issue, render_tool_result
 from toolseam._result import ToolError, ToolResult, copy_error, failed
 from toolseam._run_only import EMPTY_OBJECT, NO_ARTIFACTS
-from toolseam._running import arun, arun_once, guarded, in_task, run, run_once, work
+from toolseam._running import arun, arun_once, guarded, in_task, run, run_later, run_once, work
 from toolseam._spec import DAY_S
 from toolseam._steps import NO_EFFECT, step
 from toolseam._text import bound, has_control, short
@@ -126,7 +126,7 @@ async def _arun_sync(call: Call, tool: BoundTool, seconds: float | None) -> Tool
     if tool.awaited is not None:
         return await in_task(call, tool.awaited, within)
     call.deadline = monotonic() + within
-    result: ToolResult = await in_thread(call, lambda: run(call, tool), within)
+    result: ToolResult = await in_thread(call, lambda: run_later(call, tool), within)
     return result
 
 

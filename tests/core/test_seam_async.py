@@ -339,3 +339,48 @@ def test_a_closed_loop_wakes_nobody() -> None:
         time.sleep(0.01)
 
     assert [note.kind for note in trace.notes] == ["late"]
+
+
+@pytest.mark.parametrize("make", [Counted, CountedAsync])
+def test_a_call_that_waited_while_its_tool_broke_the_contract_does_not_begin(
+    make: type[Counted],
+) -> None:
+    """Of reads that were let through together the one breaks, and those that come later refuse."""
+    tool = make(lambda: "no result")
+    host = Host(tools=[tool], settings={"limits": {"threads": 1, "waiting": 20}})
+    session = host.session(actor=ADA)
+
+    async def main() -> list[ToolResult]:
+        return await asyncio.gather(*(session.acall("probe", timeout=5) for _ in range(8)))
+
+    results = asyncio.run(main())
+
+    reasons = [each.metadata.value.get("reason") for each in results]
+    assert tool.count == 1
+    assert reasons == [None, *["withdrawn"] * 7]
+    assert {each.failure.code for each in results if each.failure} == {"contract_error"}
+    assert [step.effect for step in session.steps] == ["none"] * 8
+
+
+def test_calls_that_had_begun_end_by_themselves() -> None:
+    """A read that runs beside the one that breaks is judged by what it returns itself."""
+    both = threading.Barrier(2, timeout=10)
+    given = iter(["no result", fine()])
+    turn = threading.Lock()
+
+    def give() -> Any:
+        both.wait()
+        with turn:
+            return next(given)
+
+    tool = Counted(give)
+    session = Host(tools=[tool]).session(actor=ADA)
+
+    async def main() -> list[ToolResult]:
+        return await asyncio.gather(*(session.acall("probe", timeout=10) for _ in range(2)))
+
+    results = asyncio.run(main())
+
+    assert tool.count == 2
+    assert sorted(each.success for each in results) == [False, True]
+    assert session.call("probe").metadata["reason"] == "withdrawn"
