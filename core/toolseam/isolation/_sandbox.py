@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import sysconfig
@@ -118,29 +119,29 @@ def within(grants: Grants, limits: ProcessLimits, command: Sequence[str]) -> lis
 def _binds(grants: Grants) -> Iterator[str]:
     """Give the binds, that of a folder before those of what is inside it."""
     shown = [*seen(), *(_NETWORK if grants.network else ())]
-    binds = {path: "--ro-bind" for path in shown if Path(path).exists()}
+    binds = {path: ("--ro-bind", path) for path in shown if Path(path).exists()}
     for path in _LIBRARIES:
         if Path(path).is_symlink():
             yield from ("--symlink", str(Path(path).readlink()), path)
         elif Path(path).exists():
-            binds[path] = "--ro-bind"
+            binds[path] = "--ro-bind", path
     for paths, how in ((grants.read, "--ro-bind"), (grants.write, "--bind")):
-        binds |= dict.fromkeys(map(_granted, paths), how)
+        binds |= {path: (how, _granted(path)) for path in paths}
     for path in sorted(binds, key=lambda each: (each.count("/"), each)):
+        how, source = binds[path]
         above = next((each for each in map(str, Path(path).parents) if each in binds), None)
-        if above is None or binds[above] != binds[path]:
-            yield from (binds[path], path, path)
+        if above is None or source != path or binds[above] != (how, above):
+            yield from (how, source, path)
 
 
 def _granted(path: str) -> str:
+    """Return what stands under a granted path; it is shown under just that path."""
+    if os.path.normpath(path) != path or not path.startswith("/"):
+        raise NotStarted("sandbox", f"the granted path {short(path, 200)} is no plain absolute one")
     try:
-        real = str(Path(path).resolve(strict=True))
+        return str(Path(path).resolve(strict=True))
     except (OSError, RuntimeError):
         raise NotStarted("sandbox", f"the granted path {short(path, 200)} is not there") from None
-    if real != path:
-        detail = f"the granted path {short(path, 200)} is not absolute or goes through a link"
-        raise NotStarted("sandbox", detail)
-    return real
 
 
 @cache

@@ -139,16 +139,28 @@ def test_a_part_of_what_may_be_written_may_be_for_reading(
 
 @in_sandbox
 def test_a_grant_that_is_not_there_is_refused(make_pool: MakePool, tmp_path: Path) -> None:
-    """Nothing runs with less than was granted, nor with more: a link is no path of its own."""
-    (tmp_path / "real").mkdir()
-    (tmp_path / "link").symlink_to(tmp_path / "real")
-
-    for name in ("missing", "link"):
-        pool = make_pool(Grants(read=(str(tmp_path / name),)))
+    """Nothing runs with less than was granted, and what is granted is written plainly."""
+    for path, why in (
+        (f"{tmp_path}/missing", "is not there"),
+        (f"{tmp_path}/../missing", "is no plain absolute one"),
+    ):
+        pool = make_pool(Grants(write=(path,)))
         reason, detail = not_started(submitted(pool, b"pid"))
 
         assert reason == "sandbox"
-        assert name in detail
+        assert detail == f"the granted path {path} {why}"
+
+
+@in_sandbox
+def test_a_granted_link_is_what_it_leads_to(make_pool: MakePool, tmp_path: Path) -> None:
+    """A path through a link shows what stands there, under the path that was granted."""
+    (tmp_path / "real").mkdir()
+    (tmp_path / "real" / "file").write_text("seen")
+    (tmp_path / "link").symlink_to(tmp_path / "real")
+    pool = make_pool(Grants(read=(str(tmp_path / "link"),)))
+
+    assert answer(pool, b"reads " + bytes(tmp_path / "link" / "file")) == b"seen"
+    assert answer(pool, b"reads " + bytes(tmp_path / "real" / "file")) == b"FileNotFoundError"
 
 
 @pytest.fixture
