@@ -17,14 +17,14 @@ import stat
 import threading
 from collections import Counter
 from queue import SimpleQueue
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from toolseam_plugins.mcp._envelope import INVALID_REQUEST, Unreadable, read
 from toolseam_plugins.mcp._sdk import McpUnavailable, run
 from toolseam_plugins.mcp._server_peer import LOGGER, Caller, Key
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Iterator
+    from collections.abc import Iterator
 
     from toolseam_plugins.mcp._envelope import Message
     from toolseam_plugins.mcp._sdk import Sdk
@@ -92,51 +92,62 @@ async def serve(sdk: Sdk, server: Any, wires: Wires) -> None:  # noqa: ANN401
 
 
 class _Wire:
-    """Lines in and lines out, and the ids between them that wait for an answer."""
+    """Lines in and lines out, and the ids between them that wait for an answer.
+
+    The SDK's own tasks read and write them: a stream of anyio's on either side would cost a call
+    more turns of the loop than all that is ours.
+    """
 
     def __init__(self, sdk: Sdk, wires: Wires, sink: _Sink) -> None:
         self._sdk = sdk
-        self._wires = wires
+        self._source = _Source(wires.incoming)
         self._sink = sink
         self._waiting: Counter[int | str] = Counter()
         self._settled = asyncio.Event()
 
     async def run(self, server: Any) -> None:  # noqa: ANN401
-        import anyio
+        await run(server, _Incoming(self), _Outgoing(self))
 
-        into, incoming = anyio.create_memory_object_stream[Any](0)
-        outgoing, out = anyio.create_memory_object_stream[Any](0)
-        async with incoming, out, outgoing, anyio.create_task_group() as group:
-            group.start_soon(self._read, into)
-            group.start_soon(self._write, out)
-            await run(server, incoming, outgoing)
-            group.cancel_scope.cancel()
+    async def receive(self) -> Any:  # noqa: ANN401
+        """Return the next message that the SDK can take; None at the end, and ever after."""
+        while (held := await self._source.next()) is not None:
+            message = await self._taken(held[0])
+            if message is not None:
+                return message
+        await self._wait_for_answers()
+        return None
 
-    async def _read(self, into: Any) -> None:  # noqa: ANN401
-        async with into:
-            async for line in _Source(self._wires.incoming).lines():
-                await self._take(line, into)
-            await self._wait_for_answers()
-
-    async def _take(self, line: bytes | None, into: Any) -> None:  # noqa: ANN401
+    async def _taken(self, line: bytes | None) -> Any:  # noqa: ANN401
+        """Return a line as a message, or answer what is none and return None."""
         if line is None:
             too_long = Unreadable(INVALID_REQUEST, f"A line has more than {LONGEST:,} bytes.")
             await self._sink.put(too_long.answer())
-            return
+            return None
         found = read(line)
         if isinstance(found, Unreadable):
             await self._sink.put(found.answer())
-            return
+            return None
         if "method" not in found.body:
-            return  # an answer, and the server asks nothing
+            return None  # an answer, and the server asks nothing
         try:
             message = self._sdk.message(found.body, Caller(KEY, found.arguments))
         except ValueError:
             unknown = Unreadable(INVALID_REQUEST, "This is no message.", found.body.get("id"))
             await self._sink.put(unknown.answer())
-            return
+            return None
         self._note(found)
-        await into.send(message)
+        return message
+
+    async def send(self, message: Any) -> None:  # noqa: ANN401
+        """Write a message of the SDK's, at most one for each id that waits."""
+        try:
+            data, answers = self._sdk.encoded(message)
+        except Exception as error:  # noqa: BLE001 - the client waits for an answer, whatever it is
+            LOGGER.warning("an answer could not be written: %s", type(error).__name__)
+            answers = getattr(getattr(message.message, "root", message.message), "id", None)
+            data = Unreadable(_INTERNAL_ERROR, "The answer was no text.", answers).answer()
+        if answers is None or self._settle(answers):
+            await self._sink.put(data)
 
     def _note(self, message: Message) -> None:
         if message.is_request:
@@ -166,16 +177,37 @@ class _Wire:
                     self._settled.clear()
                     await self._settled.wait()
 
-    async def _write(self, out: Any) -> None:  # noqa: ANN401
-        async for message in out:
-            try:
-                data, answers = self._sdk.encoded(message)
-            except Exception as error:  # noqa: BLE001 - the client waits for an answer, whatever it is
-                LOGGER.warning("an answer could not be written: %s", type(error).__name__)
-                answers = getattr(getattr(message.message, "root", message.message), "id", None)
-                data = Unreadable(_INTERNAL_ERROR, "The answer was no text.", answers).answer()
-            if answers is None or self._settle(answers):
-                await self._sink.put(data)
+
+class _Stream:
+    """What the SDK asks of either side of a transport; closing it is the transport's to do."""
+
+    def __init__(self, wire: _Wire) -> None:
+        self._wire = wire
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        pass
+
+    async def aclose(self) -> None:
+        pass
+
+
+class _Incoming(_Stream):
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> Any:  # noqa: ANN401
+        message = await self._wire.receive()
+        if message is None:
+            raise StopAsyncIteration
+        return message
+
+
+class _Outgoing(_Stream):
+    async def send(self, message: Any) -> None:  # noqa: ANN401
+        await self._wire.send(message)
 
 
 class _Source:
@@ -187,13 +219,16 @@ class _Source:
         self._lines: asyncio.Queue[tuple[bytes | None] | None] = asyncio.Queue()
         # A client that asks faster than it is answered waits in its own pipe.
         self._room = threading.Semaphore(_LINES)
-
-    async def lines(self) -> AsyncGenerator[bytes | None, None]:
-        """Give the lines, with room for the reader as they are taken."""
         threading.Thread(target=self._read, name="toolseam-stdin", daemon=True).start()
-        while (held := await self._lines.get()) is not None:
+
+    async def next(self) -> tuple[bytes | None] | None:
+        """Return the next line, held; None at the end, and ever after."""
+        held = await self._lines.get()
+        if held is None:
+            self._lines.put_nowait(None)
+        else:
             self._room.release()
-            yield held[0]
+        return held
 
     def _read(self) -> None:
         with contextlib.suppress(OSError, RuntimeError):  # closed under us; the loop has ended
