@@ -24,7 +24,7 @@ from toolseam_plugins.mcp._sdk import McpUnavailable, run
 from toolseam_plugins.mcp._server_peer import LOGGER, Caller, Key
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from toolseam_plugins.mcp._envelope import Message
     from toolseam_plugins.mcp._sdk import Sdk
@@ -254,7 +254,7 @@ def lines(descriptor: int) -> Iterator[bytes | None]:
 class _Sink:
     """Writes lines in a thread: a client that does not read holds up nobody but itself.
 
-    A short line that its pipe has room for is written at once; the thread would cost more.
+    A line that its pipe is sure to have room for is written at once; the thread would cost more.
     """
 
     def __init__(self, descriptor: int) -> None:
@@ -266,7 +266,7 @@ class _Sink:
         self._room = asyncio.Event()
         self._thread = threading.Thread(target=self._write, name="toolseam-stdout", daemon=True)
         self._thread.start()
-        self._room_of = _poll(descriptor)
+        self._room_for = _room_in(descriptor)
 
     async def put(self, data: bytes) -> None:
         """Write one line; waits while too much is unread."""
@@ -286,9 +286,7 @@ class _Sink:
 
     def _write_at_once(self, line: bytes) -> bool:
         """Write a line that is sure to fit, and has none before it; tell whether it was."""
-        if self._room_of is None or self._unread or len(line) > select.PIPE_BUF:
-            return False
-        if self._room_of.poll(0) != [(self._descriptor, select.POLLOUT)]:
+        if self._unread or not self._room_for(len(line)):
             return False
         with contextlib.suppress(OSError):  # gone since; the next line finds that out too
             os.write(self._descriptor, line)
@@ -309,13 +307,30 @@ class _Sink:
                     self._loop.call_soon_threadsafe(self._room.set)
 
 
-def _poll(descriptor: int) -> select.poll | None:
-    """Return what tells whether a pipe has room for `PIPE_BUF` bytes; None for what is no pipe."""
+def _room_in(descriptor: int) -> Callable[[int], bool]:
+    """Return what tells whether so many bytes can be written now, with no waiting; only to a pipe.
+
+    `PIPE_BUF` bytes fit into a pipe that is ready, a whole pipe into one that is empty, where the
+    system says how large it is.
+    """
     if not hasattr(select, "poll") or not stat.S_ISFIFO(os.fstat(descriptor).st_mode):
-        return None
-    room = select.poll()
-    room.register(descriptor, select.POLLOUT)
-    return room
+        return lambda _: False
+    import fcntl
+    import termios
+
+    ready = select.poll()
+    ready.register(descriptor, select.POLLOUT)
+    whole = fcntl.fcntl(descriptor, fcntl.F_GETPIPE_SZ) if hasattr(fcntl, "F_GETPIPE_SZ") else 0
+    nothing = bytes(4)
+
+    def has_room(size: int) -> bool:
+        if ready.poll(0) != [(descriptor, select.POLLOUT)]:
+            return False
+        if size <= select.PIPE_BUF:
+            return True
+        return size <= whole and fcntl.ioctl(descriptor, termios.FIONREAD, nothing) == nothing
+
+    return has_room
 
 
 def _write_all(descriptor: int, data: bytes) -> None:

@@ -59,3 +59,26 @@ def test_what_is_no_pipe_is_written_too(tmp_path: Path) -> None:
     asyncio.run(write(os.open(file, os.O_WRONLY | os.O_CREAT), threading.Event()))
 
     assert file.read_bytes().splitlines() == LINES
+
+
+def test_a_long_line_goes_into_an_empty_pipe_at_once() -> None:
+    """Where a whole pipe has room for it, it is there when `put` returns; the next one waits."""
+    incoming, outgoing = os.pipe()
+    line = b"." * 40_000
+
+    async def put_two() -> tuple[bytes, bytes]:
+        sink = _Sink(outgoing)
+        await sink.put(line)
+        os.set_blocking(incoming, False)
+        first = os.read(incoming, 65_536)
+        os.set_blocking(incoming, True)
+        await sink.put(line)
+        await sink.put(b"last")
+        reading = asyncio.create_task(asyncio.to_thread(read_all, incoming))
+        await sink.close()
+        os.close(outgoing)
+        return first, await reading
+
+    first, rest = asyncio.run(asyncio.wait_for(put_two(), 10))
+    assert first == line + b"\n"
+    assert rest == line + b"\nlast\n"
