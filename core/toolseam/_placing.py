@@ -20,14 +20,14 @@ from toolseam._body import (
     NotStarted,
     Raised,
     asked,
-    carry_out,
     outcome_of,
     request_of,
     run_body,
 )
-from toolseam._call import Facilities, given_to
+from toolseam._call import Facilities
 from toolseam._errors import SettingsError
 from toolseam._levels import Zone
+from toolseam._outcome import rose
 from toolseam._result import ToolError, ToolResult, failed
 from toolseam._result_json import encode_result
 from toolseam._text import short
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from concurrent.futures import Executor, Future
 
     from toolseam._binding import BoundTool
-    from toolseam._body import Ask, Journal, Runner
+    from toolseam._body import Ask, Runner
     from toolseam._call import Call
     from toolseam._context import ToolContext
     from toolseam._levels import DataClass
@@ -121,6 +121,7 @@ class Away:
         self._runner = runner
         self._words = words
         self._timeout_s = timeout_s
+        self._reached = False
 
     def execute(self, arguments: object, context: ToolContext) -> ToolResult:  # noqa: ARG002
         """Run the tool's `execute` apart, and wait for it."""
@@ -133,12 +134,21 @@ class Away:
     async def aexecute(self, arguments: object, context: ToolContext) -> ToolResult:  # noqa: ARG002
         """Run the tool's `execute` apart, and await it."""
         call, tool = whole(context)
+        if not self._reached and self._target is not None:
+            # An engine that has to be started first takes seconds, and the loop must not.
+            await asyncio.to_thread(self._runner)
         future = self._submit(call, tool, context, "execute", self._until(context))
+        task = asyncio.current_task()
+        cancels = 0 if task is None else task.cancelling()
         try:
             answer: object = await asyncio.wrap_future(cast("Future[object]", future))
         except asyncio.CancelledError:
             future.cancel()
-            raise
+            if rose(task, cancels):
+                raise
+            raise Lost("worker_died", "its engine gave it up") from None
+        except TimeoutError:
+            raise _not_our_clock() from None
         except Exception as error:  # noqa: BLE001 - another's future raises as it likes
             raise known(error) from None
         return outcome_of(answer)
@@ -155,9 +165,9 @@ class Away:
                 except TimeoutError:
                     if not future.done() and not call.abandoned and monotonic() < until:
                         continue
-                    if future.done():
-                        return future.result()
-                    raise
+                    if not future.done():
+                        raise
+                    return _settled(future)
         except Exception as error:  # noqa: BLE001 - another's future raises as it likes
             future.cancel()
             raise known(error) from None
@@ -174,6 +184,7 @@ class Away:
         if self._target is None:
             raise NotStarted("no_import", f"{tool.name} cannot be imported by a name")
         runner, version = self._runner()
+        self._reached = True
         actor = context.actor
         head = {
             "target": self._target,
@@ -190,6 +201,18 @@ class Away:
         }
         request = request_of(head, cast("bytes", call.arguments))
         return runner.submit(request, owner=tool.distribution, ask=_Lent(call, tool).ask)
+
+
+def _settled(future: Future[bytes]) -> bytes:
+    try:
+        return future.result()
+    except TimeoutError:
+        raise _not_our_clock() from None
+
+
+def _not_our_clock() -> Lost:
+    """What an engine calls a timeout is no deadline of the call."""
+    return Lost("worker_died", "TimeoutError")
 
 
 def whole(context: ToolContext) -> tuple[Call, BoundTool]:
@@ -223,7 +246,7 @@ class _Lent:
             return orjson.dumps({"error": encode_result(failed(error))})
 
     def _answer(self, word: str, values: list[Any]) -> object:
-        kinds = [type(value) for value in values]
+        kinds: list[type[Any]] = [type(value) for value in values]
         lent = self._facilities
         if word == "secret" and kinds == [str]:
             return lent.secret(values[0])
@@ -284,25 +307,3 @@ class ExecutorRunner:
     def close(self) -> None:
         """Shut the executor down, and wait for nobody."""
         self._executor.shutdown(wait=False, cancel_futures=True)
-
-
-def journaled(tool: BoundTool, journal: Journal) -> BoundTool:
-    """Return a tool whose outcomes are kept in a journal; the plugin object stays the same."""
-    kept = copy.copy(tool)
-    inner = copy.copy(tool)
-    away = getattr(tool.execute, "__self__", None)
-
-    def execute(arguments: object, context: ToolContext) -> ToolResult:
-        call, _ = whole(context)
-
-        def run() -> bytes:
-            if isinstance(away, Away):
-                return away.answer(context, "execute")
-            given = arguments if tool.make is None else given_to(call, tool)
-            return carry_out(inner, "execute", given, context)
-
-        answer = journal.once(context.call_id, tool=tool.name, reads=tool.reads, run=run)
-        return outcome_of(answer)
-
-    kept.awaited = None
-    return _standing_for(kept, execute)

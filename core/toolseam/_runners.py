@@ -6,6 +6,7 @@ import os
 import sys
 import threading
 from pathlib import Path
+from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -27,6 +28,9 @@ if TYPE_CHECKING:
     from toolseam._plugin_settings import PluginSettings
     from toolseam._settings_keys import OperatorSettings
     from toolseam._wrappers import HostPlugins
+
+_AGAIN_S = 5.0
+"""How soon what could not be made is tried again: an engine that is away answers late."""
 
 
 class Runners:
@@ -54,6 +58,7 @@ class Runners:
         self._given = dict(given)
         self._turn = threading.Lock()
         self._made: dict[str | Grants, Runner] = {}
+        self._failed: dict[object, tuple[str, str, float]] = {}
         self._closed = False
         for name in given:
             if name in OURS:
@@ -96,8 +101,20 @@ class Runners:
             if self._closed:
                 raise NotStarted("closed", "the host is closed")
             if key not in self._made:
-                self._made[key] = make()
+                self._made[key] = self._first(key, make)
             return self._made[key]
+
+    def _first(self, key: object, make: Callable[[], Runner]) -> Runner:
+        """Make a runner; while one that failed is fresh, nobody waits for the next attempt."""
+        if key in self._failed:
+            reason, detail, since = self._failed[key]
+            if monotonic() - since < _AGAIN_S:
+                raise NotStarted(reason, detail)
+        try:
+            return make()
+        except NotStarted as error:
+            self._failed[key] = error.reason, error.detail, monotonic()
+            raise
 
     def _pool(self, grants: Grants | None) -> Runner:
         from toolseam.isolation._pool import ProcessPool

@@ -6,7 +6,7 @@ import asyncio
 import threading
 import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from concurrent.futures import CancelledError, Executor, Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,7 @@ import pytest
 
 from support import apart
 from support.tools import ADA, Counted, approved, fine
-from toolseam import Host, ToolResult, hookimpl
+from toolseam import Host, ToolResult, ToolseamError, hookimpl
 from toolseam._errors import SettingsError
 
 
@@ -140,7 +140,10 @@ class Loses(Executor):
         self.given += 1
         if self.at_once:
             raise self.error
-        future.set_exception(self.error)
+        if isinstance(self.error, CancelledError):
+            future.cancel()
+        else:
+            future.set_exception(self.error)
         return future
 
 
@@ -163,9 +166,13 @@ async def acall(host: Host) -> ToolResult:
     return await host.acall("echo", {"text": "a"})
 
 
-def test_a_body_that_was_lost_is_not_run_again(tmp_path: Path) -> None:
-    """A read that was lost is `unavailable`; of a write nobody knows what it did."""
-    lost = Loses(OSError("gone"))
+@pytest.mark.parametrize("error", [OSError("gone"), TimeoutError(), CancelledError()])
+def test_a_body_that_was_lost_is_not_run_again(error: Exception, tmp_path: Path) -> None:
+    """A read that was lost is `unavailable`; of a write nobody knows what it did.
+
+    An engine's timeout is no deadline of the call, and what it gave up nobody here stopped.
+    """
+    lost = Loses(error)
 
     assert outcomes(lost, tmp_path / "marks") == {
         "read": ("unavailable", "worker_died", "none"),
@@ -184,6 +191,57 @@ def test_a_body_that_nobody_took_has_changed_nothing(tmp_path: Path) -> None:
         "awaited": refused,
         "write": refused,
     }
+
+
+class Starts:
+    """A host plugin whose engine takes a while to start, or cannot be had."""
+
+    def __init__(self, executor: Executor | None) -> None:
+        self.executor = executor
+        self.asked = 0
+
+    @hookimpl
+    def toolseam_executor(self, name: str) -> Executor:
+        """Start it."""
+        self.asked += 1
+        time.sleep(0.3)
+        if self.executor is None:
+            raise ToolseamError("no engine here: start one")
+        return self.executor
+
+
+def starting(plugin: Starts) -> Host:
+    """A host all of whose bodies go where a plugin takes them."""
+    words = {"runs_in": {"*": "farm"}, "executors": {"farm": {}}}
+    return Host(tools=apart.TOOLS, plugins=[plugin], settings=words)
+
+
+def test_an_engine_is_started_beside_the_loop(pool: Executor) -> None:
+    """While the first awaited call waits for its engine, the loop goes on."""
+
+    async def ticks(host: Host) -> int:
+        call = asyncio.create_task(acall(host))
+        count = 0
+        while not call.done():
+            await asyncio.sleep(0.01)
+            count += 1
+        assert (await call).content == "a"
+        return count
+
+    with starting(Starts(pool)) as host:
+        assert asyncio.run(ticks(host)) > 3
+
+
+def test_an_engine_that_is_away_is_not_waited_for_by_each_call() -> None:
+    """Its plugin says why, and is not asked again at once."""
+    plugin = Starts(None)
+    with starting(plugin) as host:
+        results = [host.call("echo", {"text": "a"}) for _ in range(3)]
+
+    assert {result.metadata["reason"] for result in results} == {"executor"}
+    assert "no engine here: start one" in results[0].content
+    assert results[2].content == results[0].content
+    assert plugin.asked == 1
 
 
 def test_a_foreign_answer_is_no_result(tmp_path: Path) -> None:
@@ -289,56 +347,6 @@ def test_settings_go_where_the_body_goes(pool: Executor) -> None:
     assert odd.code == "invalid_arguments"
     assert given is not None
     assert (given.code, given.metadata) == ("unavailable", {"reason": "settings"})
-
-
-class Keeps:
-    """A journal in memory."""
-
-    def __init__(self) -> None:
-        self.kept: dict[str, bytes] = {}
-        self.asked: list[tuple[str, str, bool]] = []
-
-    def once(self, key: str, *, tool: str, reads: bool, run: Callable[[], bytes]) -> bytes:
-        """Run what is not kept yet."""
-        self.asked.append((key.partition(":")[2], tool, reads))
-        if key.partition(":")[2] not in self.kept:
-            self.kept[key.partition(":")[2]] = run()
-        return self.kept[key.partition(":")[2]]
-
-
-@pytest.mark.parametrize("place", ["inline", "pool"])
-def test_a_journal_makes_no_call_twice(pool: Executor, place: str, tmp_path: Path) -> None:
-    """A session that repeats another one's calls gets their outcomes, judged, and runs nothing."""
-    journal = Keeps()
-    marks = tmp_path / "marks"
-    given: tuple[tuple[str, dict[str, object]], ...] = (
-        ("echo", {"text": "a"}),
-        ("later", {"text": "b"}),
-        ("where", {"number": 3}),
-        ("raises", {"kind": "tool"}),
-        ("raises", {"kind": "value"}),
-        ("wrong", {"file": str(marks)}),
-    )
-    with host_on(pool, runs_in={"*": place}) as host:
-        first, again = (
-            [host.session(actor=ADA, journal=journal).call(name, words)]
-            for name, words in given[:1]
-            for _ in range(2)
-        )
-        sessions = [host.session(actor=ADA, journal=journal) for _ in range(2)]
-        made, repeated = ([s.call(name, words) for name, words in given] for s in sessions)
-
-    assert first == again
-    assert made == repeated
-    assert [r.failure.code if r.failure else "ok" for r in made] == [
-        "ok",
-        "ok",
-        "invalid_arguments",
-        "not_found",
-        "execution_error",
-        "contract_error",
-    ]
-    assert marks.read_text() == "ran\n"
 
 
 def test_a_look_again_that_is_lost_changes_nothing(tmp_path: Path) -> None:
