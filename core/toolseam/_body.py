@@ -90,17 +90,6 @@ class Runner(Protocol):
         ...
 
 
-class Journal(Protocol):
-    """Keeps outcomes of bodies, so that a run that is begun again makes no call again."""
-
-    def once(self, key: str, *, tool: str, reads: bool, run: Callable[[], bytes]) -> bytes:
-        """Return the outcome that is kept under `key`, or that of `run`, which is then kept.
-
-        Raises `Lost` for a write whose intent is known and whose outcome is not.
-        """
-        ...
-
-
 # -- the host's side -------------------------------------------------------------------------------
 
 

@@ -13,8 +13,6 @@ from toolseam._text import short
 from toolseam._trace import RunTrace
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from toolseam._binding import BoundTool
     from toolseam._result import ToolResult
     from toolseam._spec import ToolSpec
@@ -36,7 +34,6 @@ class Conversation:
         "admitted",
         "allowed",
         "depth",
-        "dress",
         "exposed",
         "mark",
         "own",
@@ -66,8 +63,6 @@ class Conversation:
         self.allowed = tools
         self.own = trace is not None
         self.depth = 0
-        # What this conversation puts around a tool that the gate let through.
-        self.dress: Callable[[BoundTool], BoundTool] | None = None
         self.mark = DataClass.PUBLIC_CONTENT
         self.stopped = False
         self.trace = RunTrace(state.listeners, keep=keep) if trace is None else trace
@@ -101,7 +96,6 @@ class Conversation:
         """Return a run of its own in the same session: who broke the contract stays withdrawn."""
         made = Conversation(self.state, actor=self.actor, zone=self.zone, tools=self.allowed)
         made.withdrawn = self.withdrawn
-        made.dress = self.dress
         return made
 
     def nested(self) -> Conversation:
@@ -113,7 +107,6 @@ class Conversation:
         for name in Conversation.__slots__:
             setattr(inner, name, getattr(self, name))
         inner.depth = self.depth + 1
-        inner.dress = None  # the outer call's outcome has all that the inner ones did
         inner.admitted = {}
         inner._outer = self
         if self.own:
@@ -147,8 +140,6 @@ class Conversation:
             return tool, refusal(ErrorCode.PERMISSION_DENIED, message, reason="depth")
         if self.is_withdrawn(tool):
             return tool, withdrawn(tool)
-        if self.dress is not None:
-            tool = self.dress(tool)
         rates = self.state.rates
         if rates is not None and rates.applies(tool):
             most = rates.take(tool, self.actor, look=look)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -18,7 +17,7 @@ from toolseam._errors import ErrorCode, LoadError, SettingsError, publish
 from toolseam._hooks import ToolSource
 from toolseam._levels import DataClass, Zone
 from toolseam._loading import load
-from toolseam._placing import Places, journaled
+from toolseam._placing import Places
 from toolseam._plugin_settings import PluginSettings
 from toolseam._policy import Policy, PolicyDecision, Receiver, raise_claims
 from toolseam._rates import Rates
@@ -41,7 +40,6 @@ if TYPE_CHECKING:
 
     from toolseam._approval import Approval, Preview
     from toolseam._binding import BoundTool
-    from toolseam._body import Journal
     from toolseam._discovery import Discovery
     from toolseam._entrypoints import Record
     from toolseam._held import HeldRun
@@ -258,7 +256,6 @@ class Host:
         tools: Iterable[str] | None = None,
         zone: Zone | str | None = None,
         keep: int | None = None,
-        journal: Journal | None = None,
     ) -> Session:
         """Return a new conversation.
 
@@ -269,15 +266,12 @@ class Host:
             zone: where the receiver of wire text stands, by default the settings' `zone`.
             keep: steps that stay in `session.steps`, the last ones; None is all of them, for a
                 conversation that ends.
-            journal: keeps the outcomes of its calls, so that who repeats them makes none twice.
         """
         if isinstance(tools, str):
             raise TypeError("tools are a collection of names, not one text")
         place = Zone(zone) if zone is not None else Zone(self.settings.operator.zone)
         allowed = None if tools is None else frozenset(tools)
         made = Conversation(self._state, actor=actor, zone=place, tools=allowed, keep=keep)
-        if journal is not None:
-            made.dress = partial(journaled, journal=journal)
         return Session(made)
 
     def provider(
