@@ -145,8 +145,8 @@ def _over_http(host: Host, options: Namespace, listener: socket.socket) -> int:
         )
         _introduce(host, options, actor)
         note(f"token: {f'the variable {options.token_env}' if file is None else file}")
-        note(f"serving http://{min(own)}{_PATH}")
-        serve_http(app, listener)
+        # What is announced can be ended: whoever reads it may send the signal at once.
+        serve_http(app, listener, begun=lambda: note(f"serving http://{min(own)}{_PATH}"))
     finally:
         if file is not None:
             file.unlink(missing_ok=True)

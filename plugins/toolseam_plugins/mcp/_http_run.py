@@ -10,6 +10,8 @@ import threading
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from toolseam_plugins.mcp._http import McpApp
 
 _GRACE_S = 2
@@ -49,14 +51,23 @@ def names_of(listener: socket.socket) -> frozenset[str]:
     return frozenset(bare | {f"{name}:{port}" for name in names})
 
 
-def serve_http(app: McpApp, listener: socket.socket) -> None:
+def serve_http(
+    app: McpApp, listener: socket.socket, *, begun: Callable[[], object] | None = None
+) -> None:
     """Serve until SIGTERM or Ctrl-C; calls under way have two seconds to end.
 
     Args:
         app: what `asgi` returned.
         listener: what `listen` returned; it is closed.
+        begun: called once, when requests are answered and a signal ends the server well.
     """
     import uvicorn
+
+    class Server(uvicorn.Server):
+        async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+            await super().startup(sockets)
+            if begun is not None:
+                begun()
 
     config = uvicorn.Config(
         app,
@@ -68,17 +79,18 @@ def serve_http(app: McpApp, listener: socket.socket) -> None:
         lifespan="on",
         timeout_graceful_shutdown=_GRACE_S,
     )
-    server = uvicorn.Server(config)
+    server = Server(config)
+
+    def end(number: int, frame: object) -> None:  # noqa: ARG001 - what a signal brings
+        server.should_exit = True
+
     if threading.current_thread() is threading.main_thread():
-        # The server hands the signal on when it has ended; to end well is all that was asked.
-        before = signal.signal(signal.SIGTERM, _ended)
+        # For one that comes before the server takes signals itself, and for the one that it hands
+        # on when it has ended: to end well is all that was asked.
+        before = signal.signal(signal.SIGTERM, end)
         try:
             asyncio.run(server.serve([listener]))
         finally:
             signal.signal(signal.SIGTERM, before)
     else:
         asyncio.run(server.serve([listener]))
-
-
-def _ended(number: int, frame: object) -> None:
-    """Take the signal that the server hands on."""
