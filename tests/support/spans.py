@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.sdk.trace import SpanProcessor, TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
@@ -59,3 +59,15 @@ class Spans:
             return None
         above = [s.name for s in self.ended if s.context.span_id == parent.span_id]
         return str(above[0])
+
+
+class BrokenProcessor(SpanProcessor):
+    """Raises where a span begins and where it ends."""
+
+    def on_start(self, span: Any, parent_context: Any = None) -> None:
+        """Raise."""
+        raise RuntimeError("no")
+
+    def on_end(self, span: Any) -> None:
+        """Raise."""
+        raise RuntimeError("no")

@@ -43,7 +43,7 @@ DONE = Run(
         ("failed", "approval_denied", 1, "approval_denied"),
         ("failed", "provider_failed", 1, "(rate_limit)"),
         ("failed", "contract_error", 3, "broke the contract"),
-        ("held", None, 4, "toolseam audit show r"),
+        ("held", None, 4, "toolseam held r"),
         ("waiting_for_approval", None, 4, "toolseam approve r"),
     ],
 )

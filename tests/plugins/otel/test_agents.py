@@ -4,10 +4,9 @@ import asyncio
 from typing import Any
 
 import pytest
-from opentelemetry.sdk.trace import SpanProcessor
 from opentelemetry.trace import SpanKind, StatusCode, get_current_span
 
-from support.spans import Spans
+from support.spans import BrokenProcessor, Spans
 from support.tools import ADA, fine, plugin
 from toolseam import Decision, Host, ToolResult
 from toolseam.providers import ProviderError, ProviderFault
@@ -146,16 +145,8 @@ def test_no_word_of_a_run_is_in_its_spans(spans: Spans) -> None:
 
 def test_a_broken_span_processor_is_not_felt_by_a_run(spans: Spans, caplog: Any) -> None:
     """What it raises where a span begins or ends changes no run, and nothing stays open."""
-
-    class Broken(SpanProcessor):
-        def on_start(self, span: Any, parent_context: Any = None) -> None:
-            raise RuntimeError("no")
-
-        def on_end(self, span: Any) -> None:
-            raise RuntimeError("no")
-
     host = spans.host(plugin(said))
-    spans.provider.add_span_processor(Broken())
+    spans.provider.add_span_processor(BrokenProcessor())
 
     run = host.session(actor=ADA).run(ScriptedProvider(["Done."]), "q")
 

@@ -4,10 +4,9 @@ import time
 from typing import Any
 
 import pytest
-from opentelemetry.sdk.trace import SpanProcessor
 from opentelemetry.trace import SpanKind, StatusCode
 
-from support.spans import Spans
+from support.spans import BrokenProcessor, Spans
 from support.tools import ADA, approved, fine, plugin
 from toolseam import Actor, ErrorCode, Host, ToolArtifact, ToolError, ToolResult, hookimpl
 from toolseam_plugins import otel
@@ -226,16 +225,8 @@ def test_a_call_that_begins_after_its_end_leaves_nothing_open(spans: Spans) -> N
 
 def test_a_broken_span_processor_is_not_felt(spans: Spans, caplog: Any) -> None:
     """What a span processor raises where a span begins or ends changes no result."""
-
-    class Broken(SpanProcessor):
-        def on_start(self, span: Any, parent_context: Any = None) -> None:
-            raise RuntimeError("no")
-
-        def on_end(self, span: Any) -> None:
-            raise RuntimeError("no")
-
     host = spans.host(plugin(said))
-    spans.provider.add_span_processor(Broken())
+    spans.provider.add_span_processor(BrokenProcessor())
 
     assert host.call("probe").content == "fine"
     assert host.call("nothing").is_error
