@@ -26,7 +26,11 @@ class RunStore(Protocol):
     """
 
     def begin(self, run_id: str, facts: Mapping[str, object]) -> None:
-        """Remember that a run began: `actor`, `zone`, `provider`."""
+        """Remember that a run began: `actor`, `zone`, `provider`.
+
+        `durable` says that other processes may repeat it, which tells of it, and of each of its
+        steps, again under the same id.
+        """
         ...
 
     def intent(self, intent: Intent) -> ToolResult | None:

@@ -15,6 +15,7 @@ distribution, version, status, effect, facts, content)
 VALUES (?, (SELECT COALESCE(MAX(seq), 0) + 1 FROM run_step WHERE run_id = ?),
 ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 """
+STORED: Final = "SELECT 1 FROM run_step WHERE run_id = ? AND number = ? LIMIT 1"
 LOCK: Final = "UPDATE run SET lost = lost WHERE id = ?"
 OUTCOME: Final = """
 UPDATE run_step SET duration_s = ?, status = ?, effect = ?, facts = ?, content = ?
@@ -69,7 +70,8 @@ UPDATE run SET status = 'failed', reason = 'settled', ended = ?, state = NULL
 WHERE id = ? AND status = 'held' AND COALESCE(reason, '') <> 'fenced'
 """
 RELEASED: Final = """
-UPDATE run SET status = 'running', reason = NULL, writer = ? WHERE id = ? AND status = 'held'
+UPDATE run SET status = 'running', reason = NULL,
+writer = CASE writer WHEN '' THEN '' ELSE ? END WHERE id = ? AND status = 'held'
 """
 DECIDE: Final = """
 INSERT INTO run_decision (run_id, wait, position, at, verdict, decided_by, sealed)
@@ -81,9 +83,11 @@ SELECT position, sealed FROM run_decision WHERE run_id = ? AND wait = ? ORDER BY
 FORGET: Final = "DELETE FROM run_decision WHERE run_id = ? AND wait = ?"
 ERASE_DECISIONS: Final = "UPDATE run_decision SET sealed = NULL WHERE run_id = ?"
 
+# A durable run has no writer of its own.
 WRITERS: Final = """
-SELECT writer FROM run WHERE status = 'running'
-UNION SELECT r.writer FROM run r JOIN run_step s ON s.run_id = r.id WHERE s.status = 'intended'
+SELECT writer FROM run WHERE status = 'running' AND writer <> ''
+UNION SELECT r.writer FROM run r JOIN run_step s ON s.run_id = r.id
+WHERE s.status = 'intended' AND r.writer <> ''
 """
 INTERRUPTED_WRITES: Final = """
 UPDATE run SET status = 'held', reason = 'interrupted'

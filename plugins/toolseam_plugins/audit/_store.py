@@ -67,6 +67,8 @@ class AuditStore:
         # Rows of `run` that are there; one that was forgotten is only asked for again.
         self._known: OrderedDict[str, None] = OrderedDict()
         self._facts: dict[str, Mapping[str, object]] = {}
+        # Runs that other processes may repeat: each step of them is stored once.
+        self._durable: OrderedDict[str, None] = OrderedDict()
         self._intended: set[tuple[str, int]] = set()
         self._lost: dict[str, int] = {}
         self._owed: dict[str, list[Callable[[Database], None]]] = {}
@@ -76,6 +78,10 @@ class AuditStore:
     def begin(self, run_id: str, facts: Mapping[str, object]) -> None:
         """Remember that a run began."""
         self._facts[run_id] = facts
+        if facts.get("durable"):
+            self._durable[run_id] = None
+            while len(self._durable) > _KNOWN:
+                self._durable.popitem(last=False)
         self._soon(run_id, lambda database: self._know(database, run_id))
 
     def intent(self, intent: Intent) -> ToolResult | None:
@@ -86,7 +92,7 @@ class AuditStore:
             self._settle(database)
             self._know(database, row.run_id)
             with database.durable():
-                _insert(database, row)
+                self._insert(database, row)
 
         try:
             self._writer.now(store)
@@ -108,11 +114,13 @@ class AuditStore:
         def store(database: Database) -> None:
             row = of_step(step, self._level)
             self._know(database, row.run_id)
-            if not intended:
+            # The process that stored the intent of a durable run's write may be another one.
+            if not intended and row.run_id not in self._durable:
                 _insert(database, row)
                 return
             with database.durable():
-                _finish(database, row)
+                if not _finished(database, row):
+                    self._insert(database, row)
 
         self._soon(step.run_id, store, owed=intended)
 
@@ -121,7 +129,7 @@ class AuditStore:
 
         def store(database: Database) -> None:
             self._know(database, step.run_id)
-            _insert(database, of_note(step, self._level))
+            self._insert(database, of_note(step, self._level))
 
         self._soon(step.run_id, store)
 
@@ -375,13 +383,20 @@ class AuditStore:
             kind if facts is None else RunStatus.RUNNING.value,
             *(name(known.get(key)) for key in ("actor", "zone", "provider")),
             self._level.value,
-            database.writer,
+            # Whoever drives a durable run may be lost: others go on with it.
+            "" if run_id in self._durable else database.writer,
             time.time(),
         )
         self._known[run_id] = None
         self._facts.pop(run_id, None)
         while len(self._known) > _KNOWN:
             self._known.popitem(last=False)
+
+    def _insert(self, database: Database, row: StepRow) -> None:
+        """Add a step; one of a durable run may be there, from a process that was lost."""
+        if row.run_id in self._durable and database.rows(sql.STORED, row.run_id, row.number):
+            return
+        _insert(database, row)
 
     def _asked(self, run_id: str, work: Callable[[Database], T]) -> T:
         """Do it, or tell that it cannot be done now; what does not open ends the run as failed."""
@@ -452,8 +467,7 @@ def _insert(database: Database, row: StepRow) -> None:
     raise Unreachable("no number")
 
 
-def _finish(database: Database, row: StepRow) -> None:
-    """Complete the row of a write's intent with its outcome; if it is gone, add one."""
+def _finished(database: Database, row: StepRow) -> bool:
+    """Complete the row of a write's intent with its outcome; False if it is gone."""
     outcome = row.duration_s, row.status, row.effect, row.facts, row.content
-    if not database.change(sql.OUTCOME, *outcome, row.run_id, row.number):
-        _insert(database, row)
+    return bool(database.change(sql.OUTCOME, *outcome, row.run_id, row.number))

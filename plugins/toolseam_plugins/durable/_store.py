@@ -62,7 +62,7 @@ class DurableStore:
 
     def begin(self, run_id: str, facts: Mapping[str, object]) -> None:
         """Remember that a run began."""
-        self.inner.begin(run_id, facts)
+        self.inner.begin(run_id, {**facts, "durable": run_id in self.driven})
 
     def intent(self, intent: Intent) -> ToolResult | None:
         """Store a write's intent, in the audit and in the fence; a refusal if that cannot be."""

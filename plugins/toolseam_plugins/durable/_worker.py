@@ -152,6 +152,7 @@ class Worker:
         words = orjson.loads(opened(durable.seal, asked, run_id, "asked"))
         providers = durable.providers(words["providers"])
         if part:
+            durable.store.begin(run_id, {})  # which is told again who drives it
             session = durable.host.session()
             return session.resume(run_id, [], providers, journal=journal)
         actor = words["actor"]
