@@ -168,6 +168,17 @@ def keeps_forking(argument: bytes, ask: Ask) -> bytes:
     return b""
 
 
+def explodes(argument: bytes, ask: Ask) -> bytes:
+    """Be many processes, all of which come and go."""
+    ask(b"begun")
+    for _ in range(6):
+        os.fork()
+    while True:
+        if os.fork() == 0:
+            os._exit(0)
+        os.wait()
+
+
 def ignores(argument: bytes, ask: Ask) -> bytes:
     """Hear no signal that can be ignored, and sleep."""
     for number in range(1, signal.NSIG):

@@ -263,7 +263,7 @@ class ProcessPool:
 def _as_stopped(error: BaseException, reason: str | None) -> BaseException:
     """Give the reason of the host, where it has stopped the call, for what came of it."""
     if reason is not None and isinstance(error, Lost | NotStarted):
-        return type(error)(reason, error.detail)
+        return type(error)(reason)
     return error
 
 

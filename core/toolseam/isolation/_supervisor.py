@@ -25,6 +25,8 @@ _CHANNEL, _LIFE = 0, 1
 _PATIENCE_S = 60.0
 """How long is tried to end what cannot be killed, say a program of another user."""
 _LAST = 400
+_MORE_THREADS = 512
+"""So many threads and processes a user may have more than when the worker began."""
 _UNSTARTED = 69
 """Exit code of a worker that could not be started."""
 
@@ -33,7 +35,8 @@ def main(given: str) -> None:
     """Start the worker, wait for its end or for the host's, and leave nothing."""
     told: dict[str, Any] = json.loads(given)
     prctl = ctypes.CDLL(None).prctl
-    prctl(_SUBREAPER, 1, 0, 0, 0)
+    if prctl(_SUBREAPER, 1, 0, 0, 0) != 0:
+        raise OSError("without being the reaper of orphans it could not promise to leave none")
     for each in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGPIPE):
         signal.signal(each, signal.SIG_IGN)
     # Each child that ends wakes whoever polls.
@@ -86,6 +89,8 @@ def _become(told: dict[str, Any], printing: int) -> None:
     os.dup2(printing, 2)
     os.closerange(4, 256)
     limits: dict[str, int] = told["limits"]
+    if os.getuid() != 0:  # it does not bind root
+        _bound(resource.RLIMIT_NPROC, _threads(os.getuid()) + _MORE_THREADS)
     for kind, most in (
         (resource.RLIMIT_AS, limits["memory"]),
         (resource.RLIMIT_CPU, limits["cpu"]),
@@ -93,11 +98,27 @@ def _become(told: dict[str, Any], printing: int) -> None:
         (resource.RLIMIT_NOFILE, limits["open_files"]),
         (resource.RLIMIT_CORE, 0),
     ):
-        hard = resource.getrlimit(kind)[1]
-        least = most if hard == resource.RLIM_INFINITY else min(most, hard)
-        resource.setrlimit(kind, (least, least))
+        _bound(kind, most)
     command: list[str] = told["command"]
     os.execv(command[0], command)  # noqa: S606 - the command is the host's
+
+
+def _bound(kind: int, most: int) -> None:
+    """Set a limit, or leave the one that holds already if it is narrower."""
+    hard = resource.getrlimit(kind)[1]
+    least = most if hard == resource.RLIM_INFINITY else min(most, hard)
+    resource.setrlimit(kind, (least, least))
+
+
+def _threads(user: int) -> int:
+    """Count the threads that a user has, which is what the kernel bounds."""
+    count = 0
+    for name in os.listdir("/proc"):  # noqa: PTH208 - light
+        if name.isdigit():
+            with suppress(OSError):
+                seen = os.stat(f"/proc/{name}/task")  # noqa: PTH116 - light
+                count += seen.st_nlink - 2 if seen.st_uid == user else 0
+    return count
 
 
 class _Watch:
@@ -168,8 +189,10 @@ def _reap(worker: int) -> tuple[int, float] | None:
 def _kill_all(worker: int) -> tuple[int, float] | None:
     """Kill own children until there are none; those of the killed become own children.
 
-    Nobody else can bury an own child, so no process is ever mistaken for another one.
+    Nobody else can bury an own child, so no process is ever mistaken for another one. Its group,
+    which is below the supervisor too, is killed at one blow: between two no fork can come.
     """
+    own = os.getpgid(0)
     found = None
     pause, until = 0.0005, time.monotonic() + _PATIENCE_S
     while True:
@@ -179,7 +202,11 @@ def _kill_all(worker: int) -> tuple[int, float] | None:
             return found
         for child in children:
             with suppress(OSError):
-                os.kill(child, signal.SIGKILL)
+                group = os.getpgid(child)
+                if group == own:
+                    os.kill(child, signal.SIGKILL)
+                else:
+                    os.killpg(group, signal.SIGKILL)
         time.sleep(pause)
         pause = min(pause * 1.1, 0.05)
 
