@@ -45,7 +45,7 @@ def _inside(effort: Effort, pythons: dict[str, Path]) -> Iterator[Measured]:
             worker = stack.enter_context(Worker(python, _MODULES[peer], peer))
             cases |= {f"{peer} {name}": worker.case(name) for name in worker.names}
             versions[peer] = worker.version
-        spent = interleave(cases, rounds=effort.rounds, span_ms=effort.span_ms)
+        spent = interleave(cases, rounds=effort.rounds, span_ms=effort.span_ms, alike=True)
     for peer, version in versions.items():
         beside = f"{version}: {cpu(spent[f'{peer} search']) / 1e3:.3g} µs"
         beside += f"; 40 KB {ratio(spent['large'], spent[f'{peer} large']):.3g} ×"
@@ -68,7 +68,7 @@ def _stdio(effort: Effort, pythons: dict[str, Path]) -> Iterator[Measured]:
             for who, server in served.items()
             for name in ("search", "large")
         }
-        spent = interleave(cases, rounds=effort.rounds, span_ms=2 * effort.span_ms)
+        spent = interleave(cases, rounds=effort.rounds, span_ms=2 * effort.span_ms, alike=True)
     for peer in pythons:
         beside = f"{wall(spent[f'{peer} search']) / 1e3:.3g} µs"
         beside += f"; 40 KB {wall_ratio(spent['large'], spent[f'{peer} large']):.3g} ×"

@@ -78,12 +78,23 @@ def fitting(case: Case, span_ms: float) -> int:
         count = min(_MOST, max(2 * count, int(count * min(10, span_ms * 3e5 / taken))))
 
 
-def interleave(cases: Mapping[str, Case], *, rounds: int, span_ms: float) -> dict[str, Rounds]:
+def interleave(
+    cases: Mapping[str, Case], *, rounds: int, span_ms: float, alike: bool = False
+) -> dict[str, Rounds]:
     """Measure every case once a round, in an order that changes.
 
     Who runs behind a large neighbour finds cold caches; nobody may always be that one.
+
+    Args:
+        cases: by name.
+        rounds: how many.
+        span_ms: what a case takes in a round, by the wall.
+        alike: make as many calls of each as of the one that is called most. The first calls of
+            a round are the dearest, and a machine that is busy for a moment makes a span short.
     """
     counts = {name: fitting(case, span_ms) for name, case in cases.items()}
+    if alike:
+        counts = dict.fromkeys(counts, max(counts.values()))
     spent: dict[str, Rounds] = {name: [] for name in cases}
     names, order = list(cases), Random(1)  # noqa: S311 - an order, no secret
     for _ in range(rounds):
