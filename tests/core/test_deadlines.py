@@ -319,27 +319,29 @@ def test_an_async_tool_is_not_waited_for() -> None:
     """Under an explicit deadline one that resists is left in its task, and noted when it ends."""
 
     async def execute(arguments: object) -> ToolResult:
-        end = time.monotonic() + 0.3
+        end = time.monotonic() + 1.5
         while time.monotonic() < end:
             try:
                 await asyncio.sleep(0.02)
             except asyncio.CancelledError:
                 pass
+        ended.set()
         return fine()
 
     host = Host(tools=[plugin(execute)])
+    ended = asyncio.Event()
 
-    async def main() -> tuple[ToolResult, float]:
-        began = time.monotonic()
+    async def main() -> tuple[ToolResult, bool]:
         result = await host.acall("probe", timeout=0.05)
-        took = time.monotonic() - began
-        await asyncio.sleep(0.4)
-        return result, took
+        waited = ended.is_set()
+        await asyncio.wait_for(ended.wait(), 60)
+        await asyncio.sleep(0.05)
+        return result, waited
 
-    result, took = asyncio.run(main())
+    result, waited = asyncio.run(main())
 
     assert result.failure.code == "timeout"  # type: ignore[union-attr]
-    assert took < 0.2
+    assert not waited
     assert late_notes(host) == ["finished after it was given up"]
 
 
@@ -677,7 +679,7 @@ def test_ctrl_c_while_a_call_is_waited_for(execute: Any, timeout: float | None) 
     with pytest.raises(KeyboardInterrupt):
         host.call("probe", actor=ADA, approval=approval, timeout=timeout)
 
-    assert time.monotonic() - began < 5
+    assert time.monotonic() - began < 9
     assert [(s.status, s.effect) for s in host.steps] == [("cancelled", "unknown")]
 
 

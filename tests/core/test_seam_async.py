@@ -1,6 +1,7 @@
 import asyncio
 import contextlib
 import contextvars
+import inspect
 import threading
 import time
 from typing import Any
@@ -13,21 +14,13 @@ from toolseam import Host, ToolResult, hookimpl
 tenant: contextvars.ContextVar[str] = contextvars.ContextVar("tenant", default="none")
 
 
-async def heartbeat(gaps: list[float], tick: float = 0.02) -> None:
-    """Note how long the loop stood still, each time it comes round."""
-    last = time.monotonic()
-    while True:
-        await asyncio.sleep(tick)
-        now = time.monotonic()
-        gaps.append(now - last)
-        last = now
-
-
 def test_sync_tools_do_not_hold_the_loop() -> None:
-    """Context variables arrive, calls overlap, the heart beats, nothing leaks back (P35)."""
+    """Context variables arrive, calls overlap, the loop goes on, nothing leaks back (P35)."""
+    # Who holds the loop, or another call, keeps the third from coming.
+    both = threading.Barrier(3)
 
     def execute(arguments: object) -> ToolResult:
-        time.sleep(0.5)
+        both.wait(60)
         seen = tenant.get()
         tenant.set("changed")
         return ToolResult.text(seen)
@@ -39,20 +32,15 @@ def test_sync_tools_do_not_hold_the_loop() -> None:
         result = await host.acall("probe")
         return result.content, tenant.get()
 
-    async def main() -> tuple[tuple[tuple[str, str], ...], float, float]:
-        gaps: list[float] = []
-        heart = asyncio.create_task(heartbeat(gaps))
-        began = time.monotonic()
-        seen = await asyncio.gather(caller("t-1"), caller("t-2"))
-        took = time.monotonic() - began
-        heart.cancel()
-        return seen, max(gaps), took
+    async def main() -> list[tuple[str, str]]:
+        seen = asyncio.gather(caller("t-1"), caller("t-2"))
+        async with asyncio.timeout(60):
+            while both.n_waiting < 2:
+                await asyncio.sleep(0.01)
+            await asyncio.to_thread(both.wait)
+            return await seen
 
-    seen, gap, took = asyncio.run(main())
-
-    assert seen == [("t-1", "t-1"), ("t-2", "t-2")]
-    assert gap < 0.3
-    assert took < 0.9
+    assert asyncio.run(main()) == [("t-1", "t-1"), ("t-2", "t-2")]
 
 
 def test_call_on_an_async_tool_in_a_running_loop_names_acall() -> None:
@@ -98,51 +86,38 @@ def test_an_inline_write_does_not_hold_the_loop() -> None:
     """A write may have to wait for its turn, so it runs in a thread whatever it says."""
 
     def execute(arguments: object) -> ToolResult:
-        time.sleep(0.1)
         return ToolResult.text(threading.current_thread().name)
 
     host = Host(tools=[plugin(execute, inline=True, effect="idempotent_write")])
 
-    async def main() -> tuple[list[ToolResult], float]:
-        gaps: list[float] = []
-        heart = asyncio.create_task(heartbeat(gaps, 0.005))
+    async def main() -> list[ToolResult]:
         approvals = [approved(host, "probe") for _ in range(3)]
-        found = await asyncio.gather(
+        return await asyncio.gather(
             *(host.acall("probe", actor=ADA, approval=a) for a in approvals)
         )
-        heart.cancel()
-        return found, max(gaps)
 
-    found, gap = asyncio.run(main())
-
-    assert [r.content for r in found] == ["toolseam-worker"] * 3
-    assert gap < 0.09
+    assert [r.content for r in asyncio.run(main())] == ["toolseam-worker"] * 3
 
 
 @pytest.mark.parametrize("kind", [Counted, CountedAsync])
 def test_a_slow_preview_does_not_hold_the_loop(kind: type[Counted]) -> None:
     """What is shown to an approver may come from a database."""
+    threads: list[str] = []
 
     def preview(arguments: object, context: object) -> ToolResult:
-        time.sleep(0.2)
+        threads.append(threading.current_thread().name)
         return ToolResult.text("would")
 
     tool = kind(fine, effect="unknown")
     tool.preview = hookimpl(preview)  # type: ignore[attr-defined]
     host = Host(tools=[tool])
     approval = approved(host, "probe")
+    threads.clear()
 
-    async def main() -> tuple[ToolResult, float]:
-        gaps: list[float] = []
-        heart = asyncio.create_task(heartbeat(gaps))
-        result = await host.acall("probe", actor=ADA, approval=approval)
-        heart.cancel()
-        return result, max(gaps)
-
-    result, gap = asyncio.run(main())
+    result = asyncio.run(host.acall("probe", actor=ADA, approval=approval))
 
     assert result.success
-    assert gap < 0.15
+    assert threads == ["toolseam-worker"]
 
 
 async def sleeping(arguments: object) -> ToolResult:
@@ -180,13 +155,24 @@ def test_the_hosts_cancellation_is_recorded_and_raised_again(
     execute: Any, timeout: float | None, effect: str
 ) -> None:
     """cancelled in the trace, CancelledError to the host, even if the tool swallowed it (P07 d)."""
-    host = Host(tools=[plugin(execute, effect=effect)])
+    begun: list[object] = []
+
+    def begin(arguments: object) -> Any:
+        begun.append(arguments)
+        return execute(arguments)
+
+    async def abegin(arguments: object) -> Any:
+        return await begin(arguments)
+
+    body = abegin if inspect.iscoroutinefunction(execute) else begin
+    host = Host(tools=[plugin(body, effect=effect)])
 
     async def main() -> bool:
         approval = None if effect == "read_only" else approved(host, "probe")
         call = host.acall("probe", actor=ADA, approval=approval, timeout=timeout)
         task = asyncio.create_task(call)
-        await asyncio.sleep(0.05)
+        while not begun:
+            await asyncio.sleep(0.01)
         task.cancel()
         await asyncio.wait([task])
         return task.cancelled()

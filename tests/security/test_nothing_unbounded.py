@@ -42,9 +42,9 @@ def held(give: Callable[[], Any], canary_: Canary | None = None) -> tuple[ToolRe
     """Call a tool on the wire and hold everything that left to S5."""
     with logged() as records:
         host = Host(tools=[plugin(lambda arguments: give())])
-        began = time.monotonic()
+        began = time.process_time()
         text, step = host.session(actor=ADA, zone="external_eu").call_wire("probe")
-        took = time.monotonic() - began
+        took = time.process_time() - began
 
     result = step.result
     told = [text, result.content, render_tool_result(result), repr(step), repr(result), *records]

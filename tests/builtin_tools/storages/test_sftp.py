@@ -92,4 +92,4 @@ def test_a_server_that_says_nothing_is_given_up(tmp_path: Path) -> None:
             pass
 
     assert caught.value.code == ErrorCode.UNAVAILABLE
-    assert time.monotonic() - begin < 5
+    assert time.monotonic() - begin < 30

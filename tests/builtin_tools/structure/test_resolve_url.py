@@ -291,7 +291,7 @@ def test_the_child_is_bare_and_ends_with_its_group(
 
     assert result.success is not bool(ending)
     assert not ending or "not imported within" in result.content
-    assert time.monotonic() - began < 5
+    assert time.monotonic() - began < 30
     assert CAN not in (tmp_path / "seen.txt").read_text()
     assert (tmp_path / "seen.txt").read_text().endswith("'')")
     assert capfd.readouterr() == ("", "")

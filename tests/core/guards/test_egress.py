@@ -248,14 +248,14 @@ def test_a_resolver_that_hangs_is_not_waited_for() -> None:
     done = threading.Event()
 
     def resolver(name: str, port: int) -> Sequence[str]:
-        done.wait(20)
+        done.wait(60)
         return ["8.8.8.8"]
 
     began = time.monotonic()
     with pytest.raises(ToolError, match="resolved"):
         EgressGuard({NAME: AllowedHost()}, resolver).judge(f"http://{NAME}/", 0.05)
 
-    assert time.monotonic() - began < 5
+    assert time.monotonic() - began < 30
     done.set()
 
 

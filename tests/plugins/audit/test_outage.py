@@ -181,7 +181,7 @@ def test_a_database_that_does_not_answer_is_left_alone_for_a_while(
             begun = time.monotonic()
             for _ in range(50):
                 assert session.call("echo", {"text": "x"}).success
-            assert time.monotonic() - begun < 5
+            assert time.monotonic() - begun < 9
         approval = approved(made, "write", {"text": "y"})
         assert made.call("write", {"text": "y"}, actor=ADA, approval=approval).success
 

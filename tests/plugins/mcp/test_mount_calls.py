@@ -445,7 +445,7 @@ time.sleep(60)
     began = time.monotonic()
     pids = [int(word) for word in call(said).content.split()]
 
-    assert time.monotonic() - began < 10
+    assert time.monotonic() - began < 40
     for pid in pids:
         assert (
             not Path(f"/proc/{pid}/cmdline").exists()
@@ -479,7 +479,7 @@ def test_a_mount_that_is_slow_to_begin_holds_nobody_up(tmp_path: Path) -> None:
         fine = host.call("depot__find", {"text": "x"}, actor=ADA)
         missing = host.call("late__find", {"text": "x"}, actor=ADA)
 
-    assert took < 10
+    assert took < 25
     assert fine.success
     assert missing.failure is not None
     assert missing.failure.metadata["reason"] == "no_answer"

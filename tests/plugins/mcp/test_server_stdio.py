@@ -356,7 +356,7 @@ def test_a_signal_ends_the_server_at_once() -> None:
         code, _, _ = served.end()
 
     assert code == 0
-    assert time.monotonic() - began < 10
+    assert time.monotonic() - began < 25
 
 
 def test_a_client_that_does_not_read_holds_up_nobody_but_itself() -> None:
