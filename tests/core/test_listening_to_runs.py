@@ -75,7 +75,7 @@ def test_a_run_that_is_cancelled_is_told_as_that() -> None:
 
     async def stopped(host: Host) -> None:
         task = asyncio.create_task(host.session(actor=ADA).arun(Slow(), "What?"))
-        await asyncio.sleep(0.05)
+        await asyncio.sleep(0.3)
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task

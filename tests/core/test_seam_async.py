@@ -32,15 +32,15 @@ def test_sync_tools_do_not_hold_the_loop() -> None:
         result = await host.acall("probe")
         return result.content, tenant.get()
 
-    async def main() -> list[tuple[str, str]]:
+    async def main() -> tuple[tuple[str, str], ...]:
         seen = asyncio.gather(caller("t-1"), caller("t-2"))
         async with asyncio.timeout(60):
             while both.n_waiting < 2:
                 await asyncio.sleep(0.01)
             await asyncio.to_thread(both.wait)
-            return await seen
+            return tuple(await seen)
 
-    assert asyncio.run(main()) == [("t-1", "t-1"), ("t-2", "t-2")]
+    assert asyncio.run(main()) == (("t-1", "t-1"), ("t-2", "t-2"))
 
 
 def test_call_on_an_async_tool_in_a_running_loop_names_acall() -> None:

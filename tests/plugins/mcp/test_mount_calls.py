@@ -333,7 +333,7 @@ def test_a_cancelled_task_is_cancelled_there_too(tmp_path: Path) -> None:
             await task
 
     with mounted(said) as host:
-        asyncio.run(asyncio.wait_for(main(host), 10))
+        asyncio.run(asyncio.wait_for(main(host), 60))
 
     assert any(m.get("method") == "notifications/cancelled" for m in server.received)
 
@@ -370,7 +370,7 @@ if len(held) == 3:
         return [result.content for result in await asyncio.gather(*calls)]
 
     with mounted(said) as host:
-        assert asyncio.run(asyncio.wait_for(main(host), 10)) == ["a", "b", "c"]
+        assert asyncio.run(asyncio.wait_for(main(host), 60)) == ["a", "b", "c"]
 
 
 def test_a_child_gets_what_is_named_and_no_more(

@@ -112,7 +112,7 @@ def test_a_run_that_is_cancelled_has_one_span(spans: Spans) -> None:
     async def main() -> None:
         session = spans.host(plugin(endless)).session(actor=ADA)
         task = asyncio.create_task(session.arun(ScriptedProvider([("probe", {}), "x"]), "q"))
-        await asyncio.sleep(0.1)
+        await asyncio.sleep(0.5)
         task.cancel()
         await asyncio.gather(task, return_exceptions=True)
 

@@ -170,7 +170,7 @@ def test_a_call_that_is_cancelled_has_one_span(spans: Spans) -> None:
 
     async def main() -> None:
         task = asyncio.create_task(spans.host(plugin(endless)).acall("probe"))
-        await asyncio.sleep(0.05)
+        await asyncio.sleep(0.3)
         task.cancel()
         await asyncio.gather(task, return_exceptions=True)
 
