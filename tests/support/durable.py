@@ -42,16 +42,16 @@ class Told:
         """Answer with the calls of the round, and then with an end."""
         question = next(m.text for m in request.messages if type(m) is UserMessage)
         number = sum(type(message) is AssistantMessage for message in request.messages)
-        rounds = question.split(";")
+        asked, rounds = f"asked {number} of {question}", question.split(";")
+        _note(asked)
         if number >= len(rounds):
             return Reply("It is done.", usage=Usage(1, 1))
-        asked = [call.strip().partition(" ") for call in rounds[number].split(",")]
-        if asked[0][0] == "die":
-            _die_once(asked[0][2])
-            return Reply("It died.", usage=Usage(1, 1))
+        if rounds[number] == "die":
+            _die_unless_repeated(asked)
+        words = [call.strip().partition(" ") for call in rounds[number].split(",")]
         calls = tuple(
             ToolCall(tool, {"text": text}, f"call_{position}")
-            for position, (tool, _, text) in enumerate(asked)
+            for position, (tool, _, text) in enumerate(words)
         )
         return Reply(calls=calls, finish=Finish.CALLS, usage=Usage(1, 1))
 
@@ -74,9 +74,7 @@ def _note(key: str) -> None:
         file.write(f"{key}\n")
 
 
-def _die_once(key: str) -> None:
-    """Kill this process, the first time that it is asked to with this key."""
-    _note(key)
+def _die_unless_repeated(key: str) -> None:
     if executions(key) == 1:
         os.kill(os.getpid(), signal.SIGKILL)
 
@@ -86,13 +84,11 @@ def _do(arguments: Any) -> ToolResult:
     key, _, how = arguments["text"].partition(" ")
     if how == "dying before":
         os.kill(os.getpid(), signal.SIGKILL)
+    _note(key)
     if how == "dying":
-        _die_once(key)
+        _die_unless_repeated(key)
     elif how:
-        _note(key)
         time.sleep(float(how))
-    else:
-        _note(key)
     return ToolResult.text(f"did {key}")
 
 
@@ -129,73 +125,113 @@ def durable(url: str, *plugins: Any, **settings: Any) -> Generator[Durable]:
             found.close()
 
 
-_WORKER = """
-import sys
-from support.durable import durable
-from toolseam_plugins import audit
-plugins = [audit] if sys.argv[2] else []
-settings = {"audit": {"database": sys.argv[2]}} if sys.argv[2] else {}
-with durable(sys.argv[1], *plugins, **settings) as found:
-    found.work(int(sys.argv[3]))
+_KEEPER = """
+import ctypes, os, select, signal, sys, time
+from pathlib import Path
+import dbos, psycopg, cryptography.hazmat.primitives.ciphers.aead
+from support.durable import drive
+from toolseam_plugins.durable import _worker
+
+pids, url, audit, count, concurrency = Path(sys.argv[1]), *sys.argv[2:4], *map(int, sys.argv[4:6])
+ctypes.CDLL(None).prctl(1, signal.SIGKILL)
+
+def begin():
+    keeper, pid = os.getpid(), os.fork()
+    if pid:
+        return pid
+    ctypes.CDLL(None).prctl(1, signal.SIGKILL)
+    if os.getppid() == keeper:
+        drive(url, audit, concurrency)
+    os._exit(1)
+
+def tell():
+    temporary = pids.with_suffix(".new")
+    temporary.write_text(" ".join(map(str, [deaths, *running])))
+    temporary.rename(pids)
+
+deaths, running = 0, [begin() for _ in range(count)]
+tell()
+while not select.select([sys.stdin], [], [], 0.02)[0]:
+    gone, _ = os.waitpid(-1, os.WNOHANG)
+    if gone:
+        deaths += 1
+        running[running.index(gone)] = begin()
+        tell()
+for pid in running:
+    os.kill(pid, signal.SIGKILL)
 """
 
 
-def worker(url: str, *, audit: str = "", concurrency: int = 4) -> subprocess.Popen[bytes]:
-    """Start a worker; it ends with its parent at the latest."""
-    words = "import ctypes\nctypes.CDLL(None).prctl(1, 9)\n" + _WORKER
-    environ = os.environ | {"PYTHONPATH": TESTS}
-    command = [sys.executable, "-c", words, url, audit, str(concurrency)]
-    return subprocess.Popen(command, env=environ, stdout=subprocess.DEVNULL)
+def drive(url: str, audited: str, concurrency: int) -> None:
+    """Be a worker; with an `audited` of `watched` its store leaves lines, and dies when told to."""
+    from support.dying import Watched
+    from toolseam_plugins import audit
+
+    plugins: list[Any] = [audit] if audited else []
+    settings = {"audit": {"database": audited}} if audited else {}
+    if audited == "watched":
+        plugins, settings = [Watched()], {}
+    with durable(url, *plugins, **settings) as found:
+        found.work(concurrency)
+
+
+class Workers:
+    """So many workers, forked from one that has imported all; whichever dies is replaced."""
+
+    def __init__(self, url: str, count: int, audited: str, concurrency: int) -> None:
+        self._pids = log().with_name("workers")
+        self._pids.parent.mkdir(parents=True, exist_ok=True)
+        words = map(str, (self._pids, url, audited, count, concurrency))
+        self._keeper = subprocess.Popen(
+            [sys.executable, "-c", _KEEPER, *words],
+            env=os.environ | {"PYTHONPATH": TESTS},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+        )
+
+    @property
+    def deaths(self) -> int:
+        """How many died so far."""
+        return self._told()[0]
+
+    def kill(self, number: int) -> None:
+        """Kill one, wherever it is."""
+        pids = self._told()[1:]
+        if pids:
+            with suppress(ProcessLookupError):
+                os.kill(pids[number % len(pids)], signal.SIGKILL)
+
+    def stop(self) -> None:
+        """End all of them."""
+        if self._keeper.stdin is not None:
+            self._keeper.stdin.close()
+        self._keeper.wait(WAIT_S)
+
+    def _told(self) -> list[int]:
+        with suppress(FileNotFoundError):
+            return list(map(int, self._pids.read_text().split()))
+        return [0]
 
 
 @contextmanager
-def workers(url: str, count: int = 1, **how: Any) -> Generator[Workers]:
-    """Give workers that are started again whenever one dies."""
-    kept = Workers(url, count, how)
+def workers(
+    url: str, count: int = 1, *, audited: str = "", concurrency: int = 4
+) -> Generator[Workers]:
+    """Give workers that are replaced whenever one dies."""
+    kept = Workers(url, count, audited, concurrency)
     try:
         yield kept
     finally:
         kept.stop()
 
 
-class Workers:
-    """So many workers: one that died is replaced when somebody looks."""
-
-    def __init__(self, url: str, count: int, how: dict[str, Any]) -> None:
-        self._url = url
-        self._how = how
-        self.deaths = 0
-        self.running = [worker(url, **how) for _ in range(count)]
-
-    def look(self) -> None:
-        """Replace those that died."""
-        for number, each in enumerate(self.running):
-            if each.poll() is not None:
-                self.deaths += 1
-                self.running[number] = worker(self._url, **self._how)
-
-    def kill(self, number: int) -> None:
-        """Kill one, wherever it is."""
-        self.running[number].kill()
-        self.running[number].wait()
-
-    def stop(self) -> None:
-        """End all of them."""
-        for each in self.running:
-            each.kill()
-        for each in self.running:
-            each.wait()
-
-
-def wait(found: Durable, run_id: str, *status: str, kept: Workers | None = None) -> DurableRun:
+def wait(found: Durable, run_id: str, *status: str) -> DurableRun:
     """Wait until a run stands so, and return it as it stands then, or after a minute."""
     until = time.monotonic() + WAIT_S
     while True:
         run = found.status(run_id)
         if run.status in status or time.monotonic() > until:
             return run
-        if kept is not None:
-            kept.look()
         time.sleep(0.05)
 
 
