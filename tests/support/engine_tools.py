@@ -30,7 +30,8 @@ def looked_at(file: Path) -> Path:
     return file.with_suffix(".looked")
 
 
-def _begin(file: str) -> None:
+def leave_line(file: str) -> None:
+    """Note that a body began, and where."""
     with Path(file).open("a") as lines:
         lines.write(f"{os.getpid()}\n")
 
@@ -46,14 +47,14 @@ def fetch_rows(rows: int) -> ToolResult:
 @tool(**READ)
 def fetch_nothing(file: str) -> ToolResult:
     """Return what is no result."""
-    _begin(file)
+    leave_line(file)
     return None  # type: ignore[return-value]
 
 
 @tool(**READ)
 def fetch_fault(file: str) -> ToolResult:
     """Raise, with a secret in the text."""
-    _begin(file)
+    leave_line(file)
     raise RuntimeError("postgresql://ada:hunter2hunter2@db/shop")
 
 
@@ -66,7 +67,7 @@ def fetch_refusal(word: str) -> ToolResult:
 @tool(**READ)
 def fetch_late(file: str, seconds: float) -> ToolResult:
     """Begin, and take a while."""
-    _begin(file)
+    leave_line(file)
     time.sleep(seconds)
     return ToolResult.text("late")
 
@@ -94,13 +95,13 @@ class ChangeLate:
     @hookimpl
     def preview(self, arguments: dict[str, object]) -> ToolResult:
         """Say what would be done, and leave a line too."""
-        _begin(str(looked_at(Path(str(arguments["file"])))))
+        leave_line(str(looked_at(Path(str(arguments["file"])))))
         return ToolResult.text("it would change")
 
     @hookimpl
     def execute(self, arguments: dict[str, object]) -> ToolResult:
         """Begin, and take a while."""
-        _begin(str(arguments["file"]))
+        leave_line(str(arguments["file"]))
         time.sleep(float(str(arguments["seconds"])))
         return ToolResult.text("changed")
 

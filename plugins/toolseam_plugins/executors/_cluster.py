@@ -2,33 +2,54 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import logging
+import os
+import signal
+import socket
+import threading
+from concurrent import futures
 from concurrent.futures import Executor, Future
 from ipaddress import ip_address
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 from urllib.parse import urlsplit
 from uuid import uuid4
 
 import distributed as _typed
+from dask import config as dask_config
 
-from toolseam_plugins.executors._fence import PREFIX, Fence, allowed_failures
+from toolseam_plugins.executors._fence import PREFIX, BodyLostError, Fence, allowed_failures, run
 from toolseam_plugins.executors.dask import ExecutorError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from toolseam._settings_keys import ExecutorSettings
 
 distributed: Any = _typed
 """Half of its functions have no annotations, which the strict checkers cannot read."""
+_OURS: dict[str, Any] = {
+    "distributed.scheduler.allowed-failures": 0,
+    # As many calls wait in a worker as it works on, and no more: they are lost with it.
+    "distributed.scheduler.worker-saturation": 2.0,
+    # Looks at every thread a hundred times a second, for a dashboard that there is not.
+    "distributed.worker.profile.enabled": False,
+    # Its web servers cannot be kept from starting: they have no page, for anybody on the machine.
+    "distributed.scheduler.http.routes": [],
+    "distributed.worker.http.routes": [],
+}
 _CERTIFICATES = ("tls_ca_file", "tls_client_cert", "tls_client_key")
 _CONNECT_S = 10.0
-_END_S = 2.0
+_END_S = 30.0
+_PORT = 8786
 
 
 class DaskExecutor(Executor):
     """Hands bodies to a cluster, each once.
+
+    `Client.get_executor()` makes a graph of each call, which costs its scheduler three times what
+    a call costs that is handed over with those that were waiting beside it.
 
     Args:
         client: who is connected; it ends with the executor.
@@ -38,17 +59,82 @@ class DaskExecutor(Executor):
     def __init__(self, client: Any, cluster: Any = None) -> None:  # noqa: ANN401 - as above
         self._client = client
         self._cluster = cluster
-        # Equal calls are two calls, and a body that failed is not tried again.
-        self._bare: Executor = client.get_executor(pure=False, retries=0)
+        self._turn = threading.Lock()
+        self._waiting: list[tuple[_Call, Future[Any]]] = []
+        self._open: set[Future[Any]] = set()
+        self._closed = False
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:  # noqa: ANN401
-        """Hand over one call under a key that the scheduler's fence knows."""
-        return self._bare.submit(fn, *args, **kwargs, key=f"{PREFIX}{uuid4().hex}")
+        """Take one call, which is on its way as soon as the client's thread has a turn."""
+        future: Future[Any] = Future()
+        with self._turn:
+            if self._closed:
+                raise RuntimeError("the executor is shut down")
+            self._open.add(future)
+            self._waiting.append(((fn, args, kwargs), future))
+            if len(self._waiting) == 1:
+                self._client.loop.add_callback(self._send)
+        future.add_done_callback(self._forget)
+        return future
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:  # noqa: FBT001, FBT002 - as in the base class
         """End the connection, and the cluster that was started here, whatever runs there."""
-        self._bare.shutdown(wait and not cancel_futures)
+        with self._turn:
+            self._closed = True
+            left = list(self._open)
+        if wait and not cancel_futures:
+            futures.wait(left)
         _end(self._client, self._cluster)
+        for future in left:
+            _settle(future, error=BodyLostError())
+
+    def _forget(self, future: Future[Any]) -> None:
+        with self._turn:
+            self._open.discard(future)
+
+    def _send(self) -> None:
+        """Hand over what waits; in the client's own thread."""
+        with self._turn:
+            taken, self._waiting = self._waiting, []
+        calls = [call for call, _ in taken]
+        # Equal calls are two calls, and a body that failed is not tried again. By such a key the
+        # scheduler's fence knows what is ours.
+        keys = [f"{PREFIX}{uuid4().hex}" for _ in taken]
+        try:
+            sent = self._client.map(run, calls, key=keys, pure=False, retries=0)
+        except Exception as error:  # noqa: BLE001 - the scheduler is gone, and more
+            for _, future in taken:
+                _settle(future, error=error)
+            return
+        for there, (_, future) in zip(sent, taken, strict=True):
+            self._client.loop.add_callback(self._follow, there, future)
+
+    async def _follow(self, there: Any, future: Future[Any]) -> None:  # noqa: ANN401 - a Dask future
+        """Hand on how a call ended; tell the scheduler when nobody waits for it any more."""
+
+        def given_up(ended: Future[Any]) -> None:
+            if ended.cancelled():
+                self._client.loop.add_callback(self._client.cancel, [there], asynchronous=True)
+
+        future.add_done_callback(given_up)
+        try:
+            _settle(future, await self._client.gather(there, asynchronous=True))
+        except asyncio.CancelledError:  # the scheduler forgot it, or is gone
+            _settle(future, error=BodyLostError())
+        except Exception as error:  # noqa: BLE001 - whatever it is, the body is lost
+            _settle(future, error=error)
+
+
+_Call: TypeAlias = "tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any]]"
+
+
+def _settle(future: Future[Any], value: object = None, error: Exception | None = None) -> None:
+    # Who gave the call up was first, or the end of the executor.
+    with contextlib.suppress(futures.InvalidStateError):
+        if error is None:
+            future.set_result(value)
+        else:
+            future.set_exception(error)
 
 
 def started(settings: ExecutorSettings) -> DaskExecutor:
@@ -58,18 +144,22 @@ def started(settings: ExecutorSettings) -> DaskExecutor:
     cluster: Any = None
     client: Any = None
     try:
-        cluster = distributed.LocalCluster(
-            n_workers=settings.workers,
-            threads_per_worker=settings.threads,
-            processes=True,
-            host="127.0.0.1",
-            dashboard_address=None,
-            silence_logs=logging.CRITICAL,
-            # Certificates of the moment: other users of the machine can reach its ports.
-            security=True,
-            scheduler_kwargs={"allowed_failures": 0, "plugins": [Fence()]},
-        )
-        client = distributed.Client(cluster, set_as_default=False, timeout=_CONNECT_S)
+        with dask_config.set(_OURS):
+            cluster = distributed.LocalCluster(
+                n_workers=settings.workers,
+                threads_per_worker=settings.threads,
+                processes=True,
+                host="127.0.0.1",
+                silence_logs=logging.CRITICAL,
+                # Certificates of the moment: other users of the machine can reach its ports.
+                security=True,
+                scheduler_kwargs={
+                    "plugins": [Fence()],
+                    "dashboard": False,
+                    "dashboard_address": "127.0.0.1:0",
+                },
+            )
+        client = _client(cluster)
         return DaskExecutor(client, cluster)
     except BaseException as error:
         _end(client, cluster)
@@ -81,12 +171,12 @@ def started(settings: ExecutorSettings) -> DaskExecutor:
 
 def connected(settings: ExecutorSettings) -> DaskExecutor:
     """Connect to the scheduler at the settings' address, and hold it to running nothing twice."""
-    security = _security(settings)
+    address = settings.address or ""
+    security = _security(address, settings.options)
     client: Any = None
     try:
-        client = distributed.Client(
-            settings.address, security=security, set_as_default=False, timeout=_CONNECT_S
-        )
+        _knock(address)
+        client = _client(address, security)
         failures = client.run_on_scheduler(allowed_failures)
         if failures == 0:
             client.register_plugin(Fence())
@@ -104,17 +194,22 @@ def connected(settings: ExecutorSettings) -> DaskExecutor:
     )
 
 
-def _security(settings: ExecutorSettings) -> object:
+def _security(address: str, options: Mapping[str, Any]) -> object:
     """Return what protects the connection; refuse one that is not protected, off this machine."""
-    strangers = sorted(set(settings.options) - set(_CERTIFICATES))
+    strangers = sorted(set(options) - set(_CERTIFICATES))
     if strangers:
         raise ExecutorError(f"options are {', '.join(_CERTIFICATES)}, not {strangers[0]}")
-    scheme, _, place = (settings.address or "").rpartition("://")
+    scheme = address.rpartition("://")[0]
     if scheme == "tls":
-        return distributed.Security(require_encryption=True, **settings.options)
-    if scheme in {"", "tcp"} and _is_here(urlsplit(f"//{place}").hostname or ""):
+        return distributed.Security(require_encryption=True, **options)
+    if scheme in {"", "tcp"} and _is_here(_place(address)[0]):
         return distributed.Security(require_encryption=False)
     raise ExecutorError("address: off this machine only tls://, on it tcp:// too")
+
+
+def _place(address: str) -> tuple[str, int]:
+    parts = urlsplit(f"//{address.rpartition('://')[2]}")
+    return parts.hostname or "", parts.port or _PORT
 
 
 def _is_here(host: str) -> bool:
@@ -124,11 +219,35 @@ def _is_here(host: str) -> bool:
         return False
 
 
+def _knock(address: str) -> None:
+    """Find out whether anybody is there: a client of Dask that finds nobody leaves much behind."""
+    with socket.create_connection(_place(address), timeout=_CONNECT_S):
+        pass
+
+
+def _client(where: object, security: object = None) -> Any:  # noqa: ANN401 - as above
+    """Connect; the thread of a client that cannot goes on, unless it is told."""
+    cls = distributed.Client
+    client = cls.__new__(cls)
+    try:
+        client.__init__(where, security=security, set_as_default=False, timeout=_CONNECT_S)
+    except BaseException:
+        with contextlib.suppress(Exception):
+            client._loop_runner.stop()  # noqa: SLF001 - nothing public does
+        raise
+    return client
+
+
 def _end(client: Any, cluster: Any = None) -> None:  # noqa: ANN401 - as above
     """End what there is of both; that the other side is gone is no news."""
-    with contextlib.suppress(Exception):
-        if client is not None:
+    if client is not None:
+        with contextlib.suppress(Exception):
             client.close(timeout=_END_S)
-    with contextlib.suppress(Exception):
-        if cluster is not None:
-            cluster.close(timeout=_END_S)
+    if cluster is None:
+        return
+    try:
+        cluster.close(timeout=_END_S)
+    except Exception:  # noqa: BLE001 - a worker that was just being started, on a busy machine
+        for nanny in list(cluster.workers.values()):
+            with contextlib.suppress(OSError, TypeError):
+                os.kill(nanny.pid, signal.SIGKILL)

@@ -14,6 +14,8 @@ from dask._task_spec import Task
 from distributed import SchedulerPlugin
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from distributed import Scheduler
 
 PREFIX = "toolseam-"
@@ -41,6 +43,12 @@ class Fence(SchedulerPlugin):
             return
         if isinstance(key, str) and key.startswith(PREFIX):
             self._scheduler.tasks[key].run_spec = Task(key, _say_so)
+
+
+def run(call: tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any]]) -> Any:  # noqa: ANN401
+    """Make one call, on a worker."""
+    function, arguments, words = call
+    return function(*arguments, **words)
 
 
 def _say_so() -> None:

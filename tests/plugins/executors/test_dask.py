@@ -1,0 +1,238 @@
+"""What is Dask's own: how it is started and found, what it must not do, and that it ends."""
+
+import http.client
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import distributed as _typed
+import psutil
+import pytest
+import trustme
+
+from support import engine_tools
+from support.tools import ADA
+from toolseam import Host
+from toolseam._settings_keys import ExecutorSettings
+from toolseam_plugins.executors import _cluster, dask
+from toolseam_plugins.executors._fence import PREFIX, BodyLostError
+
+distributed: Any = _typed
+TESTS = Path(__file__).parent.parent.parent
+HOST = """
+import sys, threading, time
+from support import engine_tools
+from toolseam import Actor, Host
+from toolseam_plugins.executors import dask
+
+if __name__ == "__main__":
+    settings = {"runs_in": {"*": "dask"}, "executors": {"dask": {"workers": 1, "threads": 2}}}
+    with Host(tools=engine_tools.TOOLS, plugins=[dask], settings=settings) as host:
+        words = {"file": sys.argv[1], "seconds": 60}
+        call = lambda: host.call("fetch_late", words, actor=Actor.system)
+        threading.Thread(target=call, daemon=True).start()
+        print("ready", flush=True)
+        sys.stdin.read()
+    print("closed", flush=True)
+"""
+
+
+def settings(**keys: Any) -> ExecutorSettings:
+    """Return what stands in `[executors.dask]`."""
+    return ExecutorSettings(**keys)
+
+
+def refused(**keys: Any) -> str:
+    """Return what the operator is told who wants an engine that cannot be had."""
+    with pytest.raises(dask.ExecutorError) as error:
+        dask.toolseam_executor("dask", settings(**keys))
+    return str(error.value)
+
+
+def wait_until(true: Callable[[], bool], seconds: float = 60) -> None:
+    """Wait until something is so."""
+    until = time.monotonic() + seconds
+    while not true():
+        assert time.monotonic() < until
+        time.sleep(0.01)
+
+
+@pytest.fixture(scope="module")
+def local() -> Iterator[Any]:
+    """What the plugin makes for an operator who says no more than `dask`."""
+    made = dask.toolseam_executor("dask", settings(workers=2, threads=1))
+    assert made is not None
+    yield made
+    made.shutdown()
+
+
+def test_a_result_that_was_lost_is_not_made_again(local: Any, tmp_path: Path) -> None:
+    """A worker dies with a result that nobody has fetched, which Dask would compute again."""
+    file = tmp_path / "begun"
+    task = local._client.submit(engine_tools.leave_line, str(file), key=f"{PREFIX}lost")
+    wait_until(task.done)
+
+    os.kill(engine_tools.begun(file)[0], signal.SIGKILL)
+    wait_until(lambda: task.status == "error")
+
+    assert isinstance(task.exception(timeout=60), BodyLostError)
+    assert len(engine_tools.begun(file)) == 1
+
+
+def test_nobody_else_on_the_machine_has_a_way_in(local: Any) -> None:
+    """Every port is this machine's own and asks for a certificate; a browser sees no page."""
+    here = psutil.Process()
+    ports = [
+        (found.laddr.ip, found.laddr.port)
+        for process in (here, *here.children(recursive=True))
+        for found in process.net_connections()
+        if found.status == psutil.CONN_LISTEN
+    ]
+    pages = {web_page(place) for place in ports}
+
+    assert {address for address, _ in ports} == {"127.0.0.1"}
+    assert local._cluster.scheduler_address.startswith("tls://")
+    assert 404 in pages
+    assert pages <= {404, None}
+
+
+def web_page(place: tuple[str, int]) -> int | None:
+    """Return the status of what a browser would see there; None where no web server is."""
+    connection = http.client.HTTPConnection(*place, timeout=5)
+    try:
+        connection.request("GET", "/info/main/workers.html")
+        return connection.getresponse().status
+    except (http.client.HTTPException, OSError):
+        return None
+    finally:
+        connection.close()
+
+
+def test_another_kind_is_anothers_matter() -> None:
+    """The plugin makes no engine that the operator did not ask it for."""
+    assert dask.toolseam_executor("farm", settings(kind="ray")) is None
+    assert dask.toolseam_executor("dask", settings(kind="ray")) is None
+
+
+@pytest.mark.parametrize(
+    "address",
+    ["tcp://farm.example:8786", "farm.example:8786", "192.0.2.7:8786", "ws://127.0.0.1:8786"],
+)
+def test_off_this_machine_is_encrypted(address: str) -> None:
+    """Plain connections go to this machine only; nothing is tried."""
+    assert refused(address=address) == "address: off this machine only tls://, on it tcp:// too"
+
+
+def test_options_that_nobody_knows_are_refused() -> None:
+    """A misspelt certificate is no missing one."""
+    assert "not tls_ca" in refused(address="tls://farm.example:8786", options={"tls_ca": "x"})
+    assert refused(options={"tls_ca_file": "x"}) == "[executors] options: with an `address` only"
+
+
+def test_a_scheduler_that_is_away_is_said_to_be(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody answers, the call is `unavailable`, and no thread is left behind."""
+    monkeypatch.setattr(_cluster, "_CONNECT_S", 0.3)
+    words = {"runs_in": {"*": "dask"}, "executors": {"dask": {"address": "127.0.0.1:9"}}}
+    before = threading.active_count()
+    with Host(tools=engine_tools.TOOLS, plugins=[dask], settings=words) as host:
+        result = host.call("fetch_rows", {"rows": 1}, actor=ADA)
+
+    assert result.metadata["reason"] == "executor"
+    assert "no scheduler" in result.content
+    assert threading.active_count() <= before
+
+
+def test_a_missing_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One sentence says how to install it."""
+    monkeypatch.setitem(sys.modules, "distributed", None)
+
+    assert refused() == "Dask is not installed here: pip install 'toolseam[dask]'"
+
+
+@pytest.fixture(scope="module")
+def certificates(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """An authority of the moment, and a certificate for all three sides."""
+    folder = tmp_path_factory.mktemp("certificates")
+    authority = trustme.CA()
+    own = authority.issue_cert("127.0.0.1")
+    files = {name: str(folder / name) for name in ("ca", "cert", "key")}
+    authority.cert_pem.write_to_path(files["ca"])
+    own.cert_chain_pems[0].write_to_path(files["cert"])
+    own.private_key_pem.write_to_path(files["key"])
+    return files
+
+
+@pytest.fixture(scope="module")
+def cluster(certificates: dict[str, str]) -> Iterator[Any]:
+    """Somebody's cluster, with a worker in this process, at an address of this machine."""
+    sides = ("client", "scheduler", "worker")
+    files = {f"tls_{side}_{what}": certificates[what] for side in sides for what in ("cert", "key")}
+    security = distributed.Security(
+        require_encryption=True, tls_ca_file=certificates["ca"], **files
+    )
+    with distributed.LocalCluster(
+        n_workers=1, processes=False, protocol="tls://", security=security, dashboard_address=":0"
+    ) as made:
+        yield made
+
+
+def test_a_scheduler_that_begins_again_is_refused(
+    cluster: Any, certificates: dict[str, str]
+) -> None:
+    """A cluster that runs a task again after a worker's death is none for bodies."""
+    cluster.scheduler.allowed_failures = 3
+    said = refused(address=cluster.scheduler_address, options=options(certificates))
+
+    assert said.startswith("its scheduler begins a task again, 3 times; start it with DASK_")
+
+
+def test_a_scheduler_elsewhere_is_used(cluster: Any, certificates: dict[str, str]) -> None:
+    """Bodies go to an address over TLS; the cluster stays when the host ends, with its fence."""
+    cluster.scheduler.allowed_failures = 0
+    words = {"address": cluster.scheduler_address, "options": options(certificates)}
+    every = {"runs_in": {"*": "farm"}, "executors": {"farm": {"kind": "dask", **words}}}
+    for _ in range(2):
+        with Host(tools=engine_tools.TOOLS, plugins=[dask], settings=every) as host:
+            assert host.call("fetch_rows", {"rows": 2}, actor=ADA).data == {"rows": 2}
+
+    assert cluster.scheduler.status == distributed.Status.running
+    assert "toolseam-fence" in cluster.scheduler.plugins
+
+
+def options(certificates: dict[str, str]) -> dict[str, str]:
+    """Return what the operator says of certificates."""
+    named = {"ca_file": "ca", "client_cert": "cert", "client_key": "key"}
+    return {f"tls_{name}": certificates[what] for name, what in named.items()}
+
+
+@pytest.mark.parametrize("killed", [True, False])
+def test_nothing_is_left_running(tmp_path: Path, killed: bool) -> None:
+    """A body is in the middle of something: when the host closes or is killed, its process ends."""
+    file = tmp_path / "begun"
+    host = subprocess.Popen(
+        [sys.executable, "-c", HOST, file],
+        cwd=tmp_path,
+        env=os.environ | {"PYTHONPATH": str(TESTS)},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    engine_tools.wait_for(file, seconds=90)
+    children = psutil.Process(host.pid).children(recursive=True)
+    if killed:
+        host.kill()
+
+    said, complaints = host.communicate("", timeout=60)
+    _, alive = psutil.wait_procs(children, timeout=30)
+
+    assert alive == []
+    assert said == ("ready\n" if killed else "ready\nclosed\n")
+    # Of a killed one its interpreter says what it did not end itself.
+    assert killed or complaints == ""
