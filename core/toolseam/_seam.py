@@ -311,7 +311,10 @@ def _finish(call: Call, result: ToolResult) -> Call:
     trace = conversation.trace
     trace.calls.append(call)
     if trace.listeners.told:
-        trace.listeners.tell(step(call))
+        made = step(call)
+        if call.for_wire:
+            call.step = made
+        trace.listeners.tell(made)
     return call
 
 

@@ -22,7 +22,7 @@ from toolseam._run_control import (
     waiting,
 )
 from toolseam._seam import admitted_call, answer, aperform, perform
-from toolseam._steps import step
+from toolseam._steps import hand_over
 from toolseam._turns import denied
 
 if TYPE_CHECKING:
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from typing import Unpack
 
     from toolseam._approval import Approval, Preview
-    from toolseam._call import Call
     from toolseam._context import Actor
     from toolseam._conversation import Conversation
     from toolseam._held import HeldCall, Verdict
@@ -159,7 +158,7 @@ class Session:
         """
         name, wire = self._told(name)
         call = perform(self._conversation, name, arguments, approval, timeout, wire=wire)
-        return _wire(call)
+        return hand_over(call)
 
     async def acall_wire(
         self,
@@ -172,7 +171,7 @@ class Session:
         """Await a tool for a provider; else like `call_wire`."""
         name, wire = self._told(name)
         call = await aperform(self._conversation, name, arguments, approval, timeout, wire=wire)
-        return _wire(call)
+        return hand_over(call)
 
     def _told(self, name: str) -> tuple[str, bool | Place]:
         """Return the tool's own name for one that `schemas` gave out; the step keeps both."""
@@ -362,17 +361,13 @@ class Session:
         if not is_of(preview.run_id, self._conversation):
             raise ToolError("Another session made this preview.", ErrorCode.CONFLICT)
         own = self._conversation
-        return _wire(answer(own, preview.tool, preview.arguments, denied(reason), Place(0, 0)))
+        return hand_over(answer(own, preview.tool, preview.arguments, denied(reason), Place(0, 0)))
 
     def __repr__(self) -> str:
         return f"<Session {self.run_id} {len(self._conversation.trace)} steps>"
 
 
 publish(globals(), "Session")
-
-
-def _wire(call: Call) -> tuple[WireText, Step]:
-    return cast("WireText", call.wire), step(call)
 
 
 def preview(conversation: Conversation, name: str, arguments: Arguments) -> Preview:

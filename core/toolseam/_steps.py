@@ -9,6 +9,7 @@ import attrs
 from toolseam._artifacts import encoded_list
 from toolseam._errors import ErrorCode, publish
 from toolseam._jsontext import decode
+from toolseam._render import issue
 from toolseam._run_only import RunOnly, hold, peek
 from toolseam._text import short
 
@@ -120,13 +121,13 @@ publish(globals(), "Intent", "Step")
 
 
 def step(call: Call) -> Step:
-    """Return the step of a finished attempt; made once, for the first who looks."""
+    """Return the step of a finished attempt; made when somebody looks, not while it runs."""
     if call.step is not None:
         return call.step
     failure, tool = call.result.failure, call.tool
     run_id = call.conversation.run_id
     round_number, position = _place(call)
-    call.step = Step(
+    return Step(
         id=f"{run_id}:{call.number}",
         kind="tool",
         run_id=run_id,
@@ -139,7 +140,7 @@ def step(call: Call) -> Step:
         status="ok" if failure is None else failure.code.value,
         effect=call.effect,
         result=call.result,
-        wire=call.wire,
+        wire=_told(call),
         truncated=call.truncated,
         original_size=call.original_size,
         masked=call.masked,
@@ -150,7 +151,6 @@ def step(call: Call) -> Step:
         position=position,
         actor=_actor(call),
     )
-    return call.step
 
 
 def intent(call: Call) -> Intent:
@@ -170,6 +170,23 @@ def intent(call: Call) -> Intent:
         position=position,
         actor=_actor(call),
     )
+
+
+def hand_over(call: Call) -> tuple[WireText, Step]:
+    """Return what the provider is told, and the step that the listeners saw.
+
+    The trace keeps neither: of a text that is the content itself a second copy would be half of
+    what a long session holds.
+    """
+    wire, made = cast("WireText", call.wire), step(call)
+    call.step = None
+    if wire == call.result.content:
+        call.wire = None
+    return wire, made
+
+
+def _told(call: Call) -> WireText | None:
+    return issue(call.result.content) if call.wire is None and call.for_wire else call.wire
 
 
 def _place(call: Call) -> tuple[int, int]:

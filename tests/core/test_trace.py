@@ -9,7 +9,7 @@ import orjson
 import pytest
 
 from support.tools import ADA, Counted, fine, plugin
-from toolseam import Host, Step, ToolArtifact, ToolResult, hookimpl
+from toolseam import Host, Step, ToolArtifact, ToolResult, WireText, hookimpl
 from toolseam._steps import Live, step_json
 from toolseam._trace import Listeners, RunTrace
 
@@ -29,8 +29,8 @@ def test_listeners_are_told_at_once() -> None:
     assert len(seen) == 2
 
 
-def test_all_who_look_see_one_step() -> None:
-    """Listener, caller and trace have the same object: it is made once."""
+def test_listener_and_caller_see_one_step() -> None:
+    """It is made once for both; whoever asks the trace later is told the same of it."""
     host = Host(tools=[Counted(fine)])
     session = host.session()
     heard: list[object] = []
@@ -38,8 +38,11 @@ def test_all_who_look_see_one_step() -> None:
 
     _, step = session.call_wire("probe")
 
+    (later,) = session.steps
     assert heard == [step]
-    assert session.steps == (step,)
+    assert step.wire == later.wire == "fine"
+    assert type(later.wire) is WireText
+    assert later.id == step.id
 
 
 @pytest.mark.parametrize("error", [ValueError("CAN"), SystemExit(3)])
