@@ -42,13 +42,16 @@ def render_tool_result(result: ToolResult) -> str:
     Success: its content, or `(no output)` if that is blank. Failure: `Error (<code>): <message>`
     and the partial output. Nothing decides anything by reading it.
     """
+    return bound(render_bounded(result))[0]
+
+
+def render_bounded(result: ToolResult) -> str:
+    """Return the same text of a result that the seam has bounded already."""
     failure = result.failure
     if failure is not None:
         return failure_text(failure.code, failure.message, result.partial_output)[0]
     content = result.content
-    if not content or content.isspace():
-        return NO_OUTPUT
-    return bound(content)[0]
+    return content if content and not content.isspace() else NO_OUTPUT
 
 
 @final

@@ -15,7 +15,7 @@ from toolseam._call import Call, Place, Refused, begin
 from toolseam._errors import ErrorCode
 from toolseam._levels import Zone
 from toolseam._outcome import busy, cancelled, result_of, rose, timed_out
-from toolseam._render import issue, render_tool_result
+from toolseam._render import issue, render_bounded
 from toolseam._result import ToolError, ToolResult, copy_error, failed
 from toolseam._run_only import EMPTY_OBJECT, NO_ARTIFACTS
 from toolseam._running import arun, arun_once, guarded, in_task, run, run_later, run_once, work
@@ -322,7 +322,7 @@ def _wire(
     conversation: Conversation, result: ToolResult, place: Place | Literal[True]
 ) -> tuple[Any, int]:
     """Issue the provider's text: rendered, and masked for every zone but `local` (§6)."""
-    text = render_tool_result(result)
+    text = render_bounded(result)
     if place is not True and place.note:
         text = bound(f"{place.note}\n{text}", conversation.state.limits.content_bytes)[0]
     if conversation.zone is Zone.LOCAL:

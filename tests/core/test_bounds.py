@@ -260,7 +260,7 @@ def seen() -> list[tuple[Any, ...]]:
 def test_no_status_hangs_on_the_renderer(monkeypatch: pytest.MonkeyPatch) -> None:
     """With a renderer that returns a constant every decision is the same (§6)."""
     before = seen()
-    monkeypatch.setattr(seam, "render_tool_result", lambda result: "Error (timeout): constant")
+    monkeypatch.setattr(seam, "render_bounded", lambda result: "Error (timeout): constant")
 
     assert seen() == before
 

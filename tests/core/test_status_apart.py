@@ -80,7 +80,7 @@ def test_a_failure_stays_one_whatever_it_says(text: str, code: ErrorCode, raised
 @pytest.mark.parametrize("status", ["ok", "not_found"])
 def test_another_renderer_changes_no_status(status: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """A renderer that says the same of everything changes texts alone."""
-    monkeypatch.setattr(seam, "render_tool_result", lambda result: "all is well")
+    monkeypatch.setattr(seam, "render_bounded", lambda result: "all is well")
 
     def execute(arguments: Any) -> ToolResult:
         return ToolResult.text("x") if status == "ok" else ToolResult.error("x", status)
