@@ -108,6 +108,26 @@ BARS = (
     ),
     Bar("page.first", "the inspector's page, until its first byte", 50, None, "ms"),
     Bar("audit.step", "a step stored, in bare `sqlite3` inserts of the same durability", 2, 1.5),
+    *(
+        Bar(
+            f"apart.{place}_{size}",
+            f"a warm call in a {place} over inline, {words}",
+            must,
+            None,
+            "ms",
+        )
+        for place in ("process", "sandbox")
+        for size, words, must in (("small", "1 KB", 0.5), ("large", "1 MB", 10))
+    ),
+    Bar(
+        "apart.fan_out",
+        "1,000 sleeps of 50 ms over 4 × 4 threads of Dask, in parts of the ideal",
+        0.85,
+        least=True,
+    ),
+    Bar("endurance.memory", "memory that a million calls add to the first tenth", 4, 1, "MB"),
+    Bar("endurance.descriptors", "descriptors that they add", 0, None, "count"),
+    Bar("endurance.threads", "threads that they add", 0, None, "count"),
     *(Bar(f"sizes.{tool}", f"`{tool}` on real sizes", 2, None, "s") for tool in QUESTIONS),
     Bar("sizes.memory", "the most memory that one of them took", 300, None, "MB"),
 )
@@ -122,7 +142,11 @@ class Effort:
     span_ms: float = 25.0
     starts: int = 21
     instructions: tuple[int, int] = (1000, 4000)
+    calls: int = 1_000_000
+    calls_apart: int = 1_000
     peers: str | None = None
 
 
-QUICK = Effort(rounds=3, span_ms=3.0, starts=3, instructions=(100, 300))
+QUICK = Effort(
+    rounds=3, span_ms=3.0, starts=3, instructions=(100, 300), calls=3_000, calls_apart=32
+)

@@ -14,7 +14,7 @@ Rows: TypeAlias = dict[str, dict[str, Any]]
 def rows(tmp_path_factory: pytest.TempPathFactory) -> Rows:
     """Every row of a quick run without peers, by key."""
     file = tmp_path_factory.mktemp("benchmarks") / "rows.json"
-    groups = "peers,serving,page,seam,hostile,threads,start,discovery,registration,audit"
+    groups = "peers,serving,page,seam,hostile,threads,start,discovery,registration,audit,endurance"
     subprocess.run(
         [
             *(sys.executable, "-m", "benchmarks", "--quick", "--no-peers"),
@@ -43,6 +43,7 @@ def test_every_promised_row_is_measured(rows: Rows) -> None:
         "discovery",
         "registration",
         "audit",
+        "endurance",
     }
     with_peers = {key for key in rows if key.startswith(("peers.", "serving."))}
     assert unmeasured == with_peers | {"start.peer"}
