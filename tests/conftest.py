@@ -1,8 +1,10 @@
 """What every test gets: settings and state folders of its own, and steady property tests."""
 
+import itertools
 import os
+import re
 import signal
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -13,12 +15,29 @@ settings.register_profile("ci", deadline=None, max_examples=100, derandomize=Tru
 settings.load_profile("ci" if os.environ.get("CI") else "local")
 
 
+@pytest.fixture(scope="session")
+def folders(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
+    """Make one empty folder after the other; pytest would look through all before it makes one."""
+    place, numbers = tmp_path_factory.mktemp("t"), itertools.count()
+
+    def make(name: str) -> Path:
+        folder = place / f"{name}{next(numbers)}"
+        folder.mkdir(mode=0o700)
+        return folder
+
+    return make
+
+
+@pytest.fixture
+def tmp_path(folders: Callable[[str], Path], request: pytest.FixtureRequest) -> Path:
+    """Return a folder of the test's own, named as pytest would name it."""
+    return folders(re.sub(r"\W", "_", request.node.name)[:26])
+
+
 @pytest.fixture(autouse=True)
-def own_user_folders(
-    tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
-) -> Path:
+def own_user_folders(folders: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch) -> Path:
     """Keep the settings and state of whoever runs the tests apart from the tests."""
-    home = tmp_path_factory.mktemp("user")
+    home = folders("user")
     for name in ("CONFIG", "STATE", "CACHE", "DATA"):
         monkeypatch.setenv(f"XDG_{name}_HOME", str(home / name.lower()))
     return home
