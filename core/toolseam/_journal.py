@@ -124,7 +124,7 @@ class _Kept:
     result: ToolResult
     ran: bool
     mark: DataClass
-    last: int
+    last: int | None
     fenced: bool = False
 
     def text(self) -> bytes:
@@ -161,11 +161,13 @@ async def answered(
             if not call.ran:
                 # Another attempt may have stored its intent a moment before this one.
                 fate = await asyncio.to_thread(journal.fate, key)
-        # A tool may have called others, whose numbers nobody takes when this is repeated.
-        mark, last = conversation.mark, conversation.trace.next_number()
+        mark = conversation.mark
         if call is None or fate != "none":
+            last = None if call is None else conversation.trace.next_number()
             fenced = fate == "unknown"
             return _Kept(_known(fate), fate != "not_done", mark, last, fenced).text()
+        # It may have called others, whose numbers nobody takes when this is repeated.
+        last = conversation.trace.next_number()
         text = _Kept(call.result, call.ran, mark, last).text()
         made.append((call, text))
         return text
@@ -177,7 +179,8 @@ async def answered(
     run.held = run.held or kept.fenced
     call = replayed(conversation, asked.name, arguments, kept.result, place, ran=kept.ran)
     conversation.raise_mark(kept.mark)
-    conversation.trace.next_number = itertools.count(kept.last + 1).__next__
+    if kept.last is not None:
+        conversation.trace.next_number = itertools.count(kept.last + 1).__next__
     return call
 
 

@@ -11,9 +11,9 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from support.audit import TEXT, echo
+from support.audit import TEXT
 from support.tools import ADA, plugin
-from toolseam import Host, ToolResult
+from toolseam import Host, ToolArtifact, ToolResult
 from toolseam.providers import AssistantMessage, Finish, Reply, ToolCall, Usage, UserMessage
 from toolseam.runs import Decision
 from toolseam_plugins.durable import Durable
@@ -109,9 +109,17 @@ def write() -> Any:
     return plugin(_do, name="write", **more)
 
 
+def _artifact(arguments: Any) -> ToolResult:
+    """Give a text on every channel that no provider sees."""
+    shown = ToolArtifact.text("shown", arguments["text"])
+    said = {"said": arguments["text"]}
+    return ToolResult.text("shown", shown, data=said, metadata=said)
+
+
 def host(*plugins: Any, **settings: Any) -> Host:
     """Return a host with these tools."""
-    return Host(tools=[echo(), read(), write()], plugins=plugins, settings=settings)
+    artifact = plugin(_artifact, name="artifact", parameters=TEXT)
+    return Host(tools=[read(), write(), artifact], plugins=plugins, settings=settings)
 
 
 @contextmanager
@@ -155,6 +163,7 @@ while not select.select([sys.stdin], [], [], 0.02)[0]:
     gone, _ = os.waitpid(-1, os.WNOHANG)
     if gone:
         deaths += 1
+        time.sleep(0.1)
         running[running.index(gone)] = begin()
         tell()
 for pid in running:

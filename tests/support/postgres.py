@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,14 +19,14 @@ import psycopg
 import pytest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Generator, Iterator
 
 _SETTINGS = (
     "listen_addresses=127.0.0.1",
     "fsync=off",
     "synchronous_commit=off",
     "full_page_writes=off",
-    "max_connections=30",
+    "max_connections=120",
     "shared_buffers=32MB",
 )
 _START_SECONDS = 120
@@ -78,6 +79,13 @@ class Postgres:
 @pytest.fixture(scope="session")
 def postgres() -> Iterator[Postgres]:
     """Run a server of its own on a free port; it ends with the session, however that ends."""
+    with server() as running:
+        yield running
+
+
+@contextmanager
+def server() -> Generator[Postgres]:
+    """Run a server of its own on a free port, as long as this process lives."""
     # The parents must be open to the server's user, which pytest's own folders are not.
     folder = Path(tempfile.mkdtemp(prefix="toolseam-pg-"))
     user = "postgres" if os.geteuid() == 0 else pwd.getpwuid(os.geteuid()).pw_name
@@ -108,9 +116,9 @@ def postgres() -> Iterator[Postgres]:
             start_new_session=True,
         )
     try:
-        server = Postgres(port)
-        _wait_for(server, folder / "log")
-        yield server
+        running = Postgres(port)
+        _wait_for(running, folder / "log")
+        yield running
     finally:
         if keeper.stdin is not None:
             keeper.stdin.close()

@@ -39,6 +39,9 @@ _SUSPEND = "UPDATE run SET status = %s, state = %s, changed = %s WHERE id = %s"
 _HOLD = "UPDATE run SET status = %s, held = %s, changed = %s WHERE id = %s"
 _HELD = "SELECT id, began, held FROM run WHERE status = %s ORDER BY began, id"
 _SAID = "SELECT key, verdict, said_by FROM intent WHERE run_id = %s AND verdict IS NOT NULL"
+_ALTERED = """
+UPDATE run SET status = 'failed', reason = 'altered', state = NULL, changed = %s WHERE id = %s
+"""
 _OPEN = "SELECT verdict FROM intent WHERE run_id = %s AND key = %s FOR UPDATE"
 _TELL = "UPDATE intent SET verdict = %s, said_by = %s WHERE run_id = %s AND key = %s"
 
@@ -125,7 +128,11 @@ class DurableStore:
         status, state = found[0]
         if state is None or (status != WAITING and run_id not in self.driven):
             raise _not_found()
-        return self._seal.open(bytes(state), place_of(run_id, "state"))
+        try:
+            return self._seal.open(bytes(state), place_of(run_id, "state"))
+        except Sealed:
+            self._records.change(_ALTERED, time.time(), run_id)
+            raise _altered() from None
 
     def waiting_runs(self) -> tuple[str, ...]:
         """Return the ids of the runs that wait for people, durable ones first."""
@@ -156,11 +163,14 @@ class DurableStore:
         if not self._is_durable(run_id):
             return self.inner.decisions(run_id)
         statement = "SELECT position, sealed FROM decision WHERE run_id = %s ORDER BY position"
-        found = self._asked(lambda connection: rows(connection, statement, run_id))
-        return tuple(
-            self._seal.open(bytes(kept), place_of(run_id, f"decision {position}"))
-            for position, kept in found
-        )
+
+        def read(connection: Connection) -> tuple[bytes, ...]:
+            return tuple(
+                self._seal.open(bytes(kept), place_of(run_id, f"decision {position}"))
+                for position, kept in rows(connection, statement, run_id)
+            )
+
+        return self._asked(read)
 
     def forget(self, run_id: str) -> None:
         """Drop what people have said."""
@@ -273,7 +283,7 @@ class DurableStore:
         except DurableError as fault:
             raise RunError(str(fault), "unavailable") from None
         except Sealed:
-            raise RunError("What was kept of this run has been altered.", "conflict") from None
+            raise _altered() from None
 
 
 def _told(key: str, verdict: Verdict, said_by: str) -> Told:
@@ -304,6 +314,10 @@ def _call_json(step: Step) -> dict[str, Any] | None:
         "actor": step.actor,
         "arguments": arguments,
     }
+
+
+def _altered() -> RunError:
+    return RunError("What was kept of this run has been altered.", "conflict")
 
 
 def _not_found() -> RunError:

@@ -89,6 +89,7 @@ class Worker:
                 "executor_id": self._name,
                 "application_version": VERSION,
                 "serializer": DBOSPortableJSONSerializer(),
+                "sys_db_pool_size": concurrency + 2,
                 "run_migrations": False,
                 "enable_otlp": False,
             }

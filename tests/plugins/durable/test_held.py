@@ -1,0 +1,108 @@
+"""Runs that are held since their write was on its way: a person says what it did, and they go on.
+
+With an audit beside them, which tells of each step once.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import psycopg
+import pytest
+
+from support.durable import ENDED, approve, durable, executions, wait, workers
+from support.tools import ADA
+from toolseam import Actor
+from toolseam.runs import RunError
+from toolseam_plugins import audit
+
+if TYPE_CHECKING:
+    from support.durable import Workers
+    from toolseam_plugins.durable import Durable
+
+SERVICE = Actor("robot", {"admin"}, service=True)
+
+
+def rows(url: str, statement: str) -> list[tuple[object, ...]]:
+    """Return what a statement finds in the audit."""
+    with psycopg.connect(url, options="-c search_path=toolseam_audit") as connection:
+        return connection.execute(statement.encode()).fetchall()
+
+
+def held(found: Durable, key: str) -> str:
+    """Return a run whose worker died in its write."""
+    question = f"read r{key};write {key} dying;read s{key}"
+    run_id = found.start("told", question, actor=ADA)
+    assert wait(found, run_id, "waiting_for_approval", *ENDED).status == "waiting_for_approval"
+    approve(found, run_id)
+    assert wait(found, run_id, *ENDED).status == "held"
+    return run_id
+
+
+def test_a_held_run_goes_on_with_what_a_person_says(url: str) -> None:
+    """Whether it was done or not, the write is not made again, and the rest of the run is."""
+    with (
+        durable(url, audit, audit={"database": url}) as found,
+        workers(url, audited=url, concurrency=1) as kept,
+    ):
+        done, undone = held(found, "a"), held(found, "b")
+        listed = {run.id: run for run in found.host.held_runs()}
+        session = found.host.session()
+        with pytest.raises(RunError):
+            found.resume(done)
+        with pytest.raises(RunError):
+            session.settle(done, listed[done].calls, "done", actor=SERVICE)
+        assert session.settle(done, listed[done].calls, "done", actor=ADA)
+        assert session.settle(undone, listed[undone].calls, "not_done", actor=ADA)
+        with pytest.raises(RunError):
+            session.settle(done, listed[done].calls, "not_done", actor=ADA)
+        for run_id in (done, undone):
+            found.resume(run_id)
+        ended = [wait(found, run_id, "completed", "failed") for run_id in (done, undone)]
+        deaths = kept.deaths
+
+    assert listed.keys() == {done, undone}
+    assert [call.arguments for call in listed[done].calls] == [{"text": "a dying"}]
+    assert [run.status for run in ended] == ["completed", "completed"]
+    assert [executions(key) for key in ("a", "ra", "sa", "b", "sb")] == [1, 1, 1, 1, 1]
+    assert deaths == 2
+    the_audit_has_each_step_once(url, done)
+
+
+def the_audit_has_each_step_once(url: str, run_id: str) -> None:
+    """The run's rows have no number twice, the write's one is the person's to explain."""
+    steps = f"FROM run_step WHERE run_id = '{run_id}'"
+    ((count, distinct),) = rows(url, f"SELECT count(*), count(DISTINCT number) {steps}")
+    tools = rows(url, f"SELECT tool, status, effect {steps} AND kind = 'tool' ORDER BY number")
+    (stands,) = rows(url, f"SELECT status, reason, writer FROM run WHERE id = '{run_id}'")
+    said = rows(url, f"SELECT verdict, decided_by FROM run_decision WHERE run_id = '{run_id}'")
+
+    assert count == distinct
+    assert tools == [
+        ("read", "ok", "none"),
+        ("write", "execution_error", "unknown"),
+        ("read", "ok", "none"),
+    ]
+    assert stands == ("completed", "completed", "")
+    assert said == [("done", "ada")]
+
+
+def test_a_host_that_starts_marks_no_durable_run(url: str) -> None:
+    """Its worker is gone, and it is neither failed nor held: the next worker goes on with it."""
+    with durable(url, audit, audit={"database": url}) as found:
+        with workers(url, audited=url, concurrency=1) as kept:
+            run_id = found.start("told", "read x 60", actor=ADA)
+            until_it_runs(found, run_id, kept)
+        with durable(url, audit, audit={"database": url}):
+            pass
+        assert rows(url, "SELECT status, reason, writer FROM run") == [("running", None, "")]
+        found.cancel(run_id)
+
+        assert found.status(run_id).status == "cancelled"
+
+
+def until_it_runs(found: Durable, run_id: str, kept: Workers) -> None:
+    """Wait until a worker is in the middle of the run's first call."""
+    wait(found, run_id, "running", *ENDED)
+    while not executions("x"):
+        assert kept.deaths == 0
