@@ -26,6 +26,8 @@ _BODY = "toolseam._body:run_body"
 _PASSED_OVER = 8
 """So many calls may go before one that came first, because a worker of theirs is warm."""
 _CLOSE_S = 10.0
+_inside = contextvars.ContextVar("_inside", default=False)
+"""Whether a body waits for what is done here: what it waits for may not wait for its place."""
 
 
 class BodyFuture(Future[bytes]):
@@ -39,6 +41,7 @@ class BodyFuture(Future[bytes]):
         self.stopped: str | None = None
         self._asked = ask
         self._context = contextvars.copy_context()
+        self._context.run(_inside.set, True)
         self._turn = threading.Lock()
         self._taken = False
         self._worker: Worker | None = None
@@ -126,18 +129,22 @@ class ProcessPool:
         self._turn = threading.Lock()
         self._seats: list[_Seat] = []
         self._idle: list[_Seat] = []
+        self._leaving: list[_Seat] = []
         self._waiting: deque[BodyFuture] = deque()
         self._running: set[BodyFuture] = set()
 
     def begin_again(self) -> None:
         """Leave all workers to the parent of this fork."""
-        for seat in self._seats:
+        for seat in (*self._seats, *self._leaving):
             if seat.worker is not None:
                 seat.worker.forget()
         self.begin()
 
     def submit(self, request: bytes, *, owner: str, ask: Callable[[bytes], bytes]) -> Future[bytes]:
-        """Have a body run as soon as there is room; see `BodyFuture` for how it ends."""
+        """Have a body run as soon as there is room; see `BodyFuture` for how it ends.
+
+        There is room at once for what another body has asked for, which waits for it.
+        """
         if len(request) > LARGEST:
             raise NotStarted("too_large", f"a request of {len(request)} bytes")
         call = BodyFuture(owner, request, ask)
@@ -159,7 +166,8 @@ class ProcessPool:
             if seat.owner == owner:
                 self._idle.remove(seat)
                 return seat
-        if len(self._seats) < self._limits.workers:
+        room = len(self._seats) < self._limits.workers
+        if room or (_inside.get() and not self._idle):
             seat = _Seat()
             seat.thread = threading.Thread(
                 target=self._work, args=(seat,), name="toolseam-process", daemon=True
@@ -178,7 +186,8 @@ class ProcessPool:
         """Stop what runs and what waits, and return when no process is left."""
         with self._turn:
             self._closed = True
-            seats, stopped = self._seats, [*self._running, *self._waiting]
+            seats = [*self._seats, *self._leaving]
+            stopped = [*self._running, *self._waiting]
             self._seats, self._idle = [], []
             self._waiting.clear()
         for seat in seats:
@@ -196,14 +205,21 @@ class ProcessPool:
                 if call.take():
                     self._carry(seat, call)
                 call = self._next(seat, call)
-            if self._closed:
+            if self._closed or seat in self._leaving:
                 break
         if seat.worker is not None:
             seat.worker.end()
+        with self._turn:
+            if seat in self._leaving:
+                self._leaving.remove(seat)
 
     def _next(self, seat: _Seat, done: BodyFuture) -> BodyFuture | None:
         with self._turn:
             self._running.discard(done)
+            if len(self._seats) > self._limits.workers:
+                self._seats.remove(seat)
+                self._leaving.append(seat)
+                return None
             call = self._first(seat.owner)
             if call is not None:
                 self._running.add(call)

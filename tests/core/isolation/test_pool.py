@@ -109,6 +109,25 @@ def test_no_more_workers_than_may_be(make_pool: MakePool) -> None:
     assert 1 <= max(most) <= 2
 
 
+def test_a_body_does_not_wait_for_its_own_place(make_pool: MakePool, mark: str) -> None:
+    """What bodies ask for runs beside them, though all places are taken, and none stays open."""
+    pool = make_pool(workers=1)
+    answer(pool, b"echo")
+    one = len(running(mark))
+    depth: list[int] = []
+
+    def ask(question: bytes) -> bytes:
+        depth.append(1)
+        return submitted(pool, b"asks", ask=ask).result(WAIT_S) if len(depth) < 3 else b"deep"
+
+    assert submitted(pool, b"asks", ask=ask).result(WAIT_S) == b"the host said " * 3 + b"deep"
+    assert answer(pool, b"echo well") == b"well"
+    until = time.monotonic() + WAIT_S
+    while len(running(mark)) > one and time.monotonic() < until:
+        time.sleep(0.01)
+    assert len(running(mark)) == one
+
+
 def _note(order: list[str], name: str, _: object) -> None:
     order.append(name)
 
