@@ -200,7 +200,11 @@ class Away:
             "actor": None if actor is None else [actor.name, sorted(actor.roles), actor.service],
         }
         request = request_of(head, cast("bytes", call.arguments))
-        return runner.submit(request, owner=tool.distribution, ask=_Lent(call, tool).ask)
+        try:
+            return runner.submit(request, owner=tool.distribution, ask=_Lent(call, tool).ask)
+        except NotStarted:
+            self._reached = False
+            raise
 
 
 def _settled(future: Future[bytes]) -> bytes:
@@ -296,12 +300,14 @@ class ExecutorRunner:
 
     def __init__(self, executor: Executor) -> None:
         self._executor = executor
+        self.refuses = False
 
     def submit(self, request: bytes, *, owner: str, ask: Ask) -> Future[bytes]:  # noqa: ARG002
         """Hand a body to the executor; raises `NotStarted` where it takes none."""
         try:
             return self._executor.submit(run_body, request)
         except Exception as error:  # noqa: BLE001 - another's code raises as it likes
+            self.refuses = True
             raise NotStarted("executor", f"it raised {short(type(error).__name__)}") from None
 
     def close(self) -> None:

@@ -86,20 +86,27 @@ class Runners:
             self._closed = True
             made, self._made = self._made, {}
         for place, runner in made.items():
-            if place in self._given:
-                continue
-            try:
-                runner.close()
-            except Exception as error:  # noqa: BLE001 - the others are ended all the same
-                LOGGER.warning("ending a runner raised %s", type(error).__name__)
+            self._end(place, runner)
+
+    def _end(self, place: object, runner: Runner) -> None:
+        if place in self._given:
+            return
+        try:
+            runner.close()
+        except Exception as error:  # noqa: BLE001 - the others are ended all the same
+            LOGGER.warning("ending a runner raised %s", type(error).__name__)
 
     def _once(self, key: str | Grants, make: Callable[[], Runner]) -> Runner:
         found = self._made.get(key)
-        if found is not None:
+        if found is not None and not _refuses(found):
             return found
         with self._turn:
             if self._closed:
                 raise NotStarted("closed", "the host is closed")
+            found = self._made.get(key)
+            if found is not None and _refuses(found):
+                del self._made[key]
+                self._end(key, found)
             if key not in self._made:
                 self._made[key] = self._first(key, make)
             return self._made[key]
@@ -174,3 +181,8 @@ def _code_of(tool: BoundTool) -> tuple[str, ...]:
 def _within(path: str, granted: tuple[str, ...]) -> bool:
     """Tell whether a path is granted, or stands in a folder that is."""
     return any(path == each or path.startswith(each.rstrip("/") + "/") for each in granted)
+
+
+def _refuses(runner: Runner) -> bool:
+    """Tell whether an executor took a body last: one that did not is made anew."""
+    return isinstance(runner, ExecutorRunner) and runner.refuses

@@ -244,6 +244,21 @@ def test_an_engine_that_is_away_is_not_waited_for_by_each_call() -> None:
     assert plugin.asked == 1
 
 
+def test_an_engine_that_takes_nothing_any_more_is_made_anew() -> None:
+    """The call that met it is `unavailable`, and the next one has a new engine."""
+    first = ThreadPoolExecutor(1)
+    plugin = Starts(first)
+    with starting(plugin) as host:
+        host.call("echo", {"text": "a"})
+        first.shutdown()
+        plugin.executor = ThreadPoolExecutor(1)
+        results = [host.call("echo", {"text": "b"}) for _ in range(3)]
+
+    assert results[0].metadata["reason"] == "executor"
+    assert [result.content for result in results[1:]] == ["b", "b"]
+    assert plugin.asked == 2
+
+
 def test_a_foreign_answer_is_no_result(tmp_path: Path) -> None:
     """What is no answer of a body ends the call as an error, whatever the engine gave."""
 

@@ -43,6 +43,7 @@ _CERTIFICATES = ("tls_ca_file", "tls_client_cert", "tls_client_key")
 _CONNECT_S = 10.0
 _END_S = 30.0
 _PORT = 8786
+_LOT_BYTES = 4_000_000
 
 
 class DaskExecutor(Executor):
@@ -68,8 +69,8 @@ class DaskExecutor(Executor):
         """Take one call, which is on its way as soon as the client's thread has a turn."""
         future: Future[Any] = Future()
         with self._turn:
-            if self._closed:
-                raise RuntimeError("the executor is shut down")
+            if self._closed or self._client.status == "closed":
+                raise RuntimeError("the executor is shut down, or its scheduler gone")
             self._open.add(future)
             self._waiting.append(((fn, args, kwargs), future))
             if len(self._waiting) == 1:
@@ -93,20 +94,31 @@ class DaskExecutor(Executor):
             self._open.discard(future)
 
     def _send(self) -> None:
-        """Hand over what waits; in the client's own thread."""
+        """Hand over what waits, in lots of which Dask does not complain; in the client's thread."""
         with self._turn:
             taken, self._waiting = self._waiting, []
-        calls = [call for call, _ in taken]
+        lot: list[tuple[_Call, Future[Any]]] = []
+        size = 0
+        for call, future in taken:
+            size += sum(len(each) for each in call[1] if isinstance(each, bytes))
+            if lot and size > _LOT_BYTES:
+                self._send_lot(lot)
+                lot, size = [], 0
+            lot.append((call, future))
+        self._send_lot(lot)
+
+    def _send_lot(self, lot: list[tuple[_Call, Future[Any]]]) -> None:
+        calls = [call for call, _ in lot]
         # Equal calls are two calls, and a body that failed is not tried again. By such a key the
         # scheduler's fence knows what is ours.
-        keys = [f"{PREFIX}{uuid4().hex}" for _ in taken]
+        keys = [f"{PREFIX}{uuid4().hex}" for _ in lot]
         try:
             sent = self._client.map(run, calls, key=keys, pure=False, retries=0)
         except Exception as error:  # noqa: BLE001 - the scheduler is gone, and more
-            for _, future in taken:
+            for _, future in lot:
                 _settle(future, error=error)
             return
-        for there, (_, future) in zip(sent, taken, strict=True):
+        for there, (_, future) in zip(sent, lot, strict=True):
             self._client.loop.add_callback(self._follow, there, future)
 
     async def _follow(self, there: Any, future: Future[Any]) -> None:  # noqa: ANN401 - a Dask future
