@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import zipfile
 from pathlib import Path
@@ -30,6 +31,9 @@ MCP_PROGRAMS = (
     "@modelcontextprotocol/server-memory@2026.8.31",
 )
 
+
+# Where Python may keep no bytecode, each process that a test starts would compile all it imports.
+COMPILED = ("--compile-bytecode",) if os.environ.get("PYTHONDONTWRITEBYTECODE") else ()
 
 OUR_WORDS = tuple(
     f"tests/test_{name}.py" for name in ("benchmarks", "docs", "readme", "tree", "typing")
@@ -106,7 +110,7 @@ def typing(session: nox.Session) -> None:
 @nox.session(tags=["quick"], requires=["wheel"])
 def smoke(session: nox.Session) -> None:
     """Run the tests on the interpreter at hand, against the built wheel."""
-    install_wheel(session, *groups("test"))
+    install_wheel(session, *COMPILED, *groups("test"))
     run_tests(session)
 
 
@@ -117,16 +121,17 @@ def tests(session: nox.Session) -> None:
     What they say of our own texts and types is the same on each, and is asked on the first; the
     mutants of the kit and the long attacks on the oldest and the newest.
     """
-    install_wheel(session, *groups("test"))
+    install_wheel(session, *COMPILED, *groups("test"))
     left = {PYTHONS[0]: (), PYTHONS[-1]: OUR_WORDS}.get(str(session.python), LONG + OUR_WORDS)
     run_tests(session, *without(*left))
 
 
-@nox.session(python=PYTHONS[0], tags=["full"], requires=["wheel"])
+@nox.session(python=PYTHONS[:2], tags=["full"], requires=["wheel"])
 def lowest(session: nox.Session) -> None:
     """Run the tests with the oldest dependencies that we claim to work with.
 
-    All but those of our own rules, which no other library's age can change.
+    All but those of our own rules, which no other library's age can change. In CI it is the one
+    run of the interpreter in the middle; the oldest and the newest have the newest dependencies.
     """
     # Named one by one, or they would count as the wheel's and not as direct.
     project = PROJECT["project"]
@@ -135,7 +140,7 @@ def lowest(session: nox.Session) -> None:
         *project["dependencies"],
         *(each for name in extras if name != "all" for each in extras[name]),
     ]
-    install_wheel(session, "--resolution", "lowest-direct", *ours, *groups("test"))
+    install_wheel(session, *COMPILED, "--resolution", "lowest-direct", *ours, *groups("test"))
     run_tests(session, *without(*LONG, *OUR_WORDS))
 
 
