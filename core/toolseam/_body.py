@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import re
 from collections.abc import Callable, Mapping
 from functools import cache, lru_cache
 from pathlib import Path
@@ -42,6 +43,10 @@ _LOGGED = 20_000
 _ANSWER_BYTES = 200_000
 """Of an answer that is no result: the longest part is what goes to the host's log."""
 _ASKED_BYTES = 1_100_000
+_LARGE = 400_000
+"""A larger answer is large by its texts: all else of it is three channels of 50,000 bytes."""
+_VALUES = 100_000
+_TEXT = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"?', re.DOTALL)
 
 
 class Lost(ToolseamError):
@@ -108,6 +113,8 @@ def outcome_of(answer: object) -> ToolResult:
     kind, rest = answer[:1], answer[1:]
     try:
         if kind == _RESULT:
+            if len(rest) > _LARGE:
+                _refuse_bulk(rest)
             return decode_result(rest.decode("utf-8", "surrogatepass"))
         if kind == _OTHER and len(rest) <= _ANSWER_BYTES:
             said = parse(rest.decode())
@@ -117,6 +124,18 @@ def outcome_of(answer: object) -> ToolResult:
     except (ContractViolation, BadText, UnicodeDecodeError):
         raise Lost("worker_protocol", "the answer is no encoded result") from None
     raise Lost("worker_protocol", "the answer is of no known kind")
+
+
+def _refuse_bulk(encoded: bytes) -> None:
+    """Refuse what would take far more memory than it has bytes, before it is parsed.
+
+    Sixteen megabytes of brackets would be a gigabyte of lists.
+    """
+    if sum(map(encoded.count, (b",", b"[", b"{"))) < _VALUES:
+        return
+    structure, texts = _TEXT.subn(b"", encoded, _VALUES)
+    if len(structure) + texts > _LARGE:
+        raise Lost("worker_protocol", "the answer is no encoded result")
 
 
 def _ended(word: str, value: Any) -> ToolResult:  # noqa: ANN401 - untrusted JSON

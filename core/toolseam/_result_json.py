@@ -74,7 +74,7 @@ def decode_result(text: str) -> ToolResult:
 
 
 def _decoded(record: dict[str, Any]) -> ToolResult:
-    gone = tuple(str(name) for name in record["omitted"])
+    gone = tuple(name for name in ("data", "metadata") if name in record["omitted"])
     held = _object(record["metadata"])
     output = "".join((record["output"],))
     failure = record["failure"]

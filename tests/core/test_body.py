@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import tracemalloc
 from typing import Any
 
 import orjson
@@ -67,6 +68,49 @@ def test_an_answer_that_is_no_bytes_is_no_answer(answer: object) -> None:
     with pytest.raises(Lost) as lost:
         outcome_of(answer)
     assert lost.value.reason == "worker_protocol"
+
+
+def answer_of(**channels: str) -> bytes:
+    """Make an answer with members of any kind, each as JSON text."""
+    whole = {"content": '""', "failure": "null", "data": "null", "metadata": "{}"}
+    whole |= {"artifacts": "[]", "output": '""', "omitted": "[]"} | channels
+    return b"R{" + ",".join(f'"{key}":{text}' for key, text in whole.items()).encode() + b"}"
+
+
+@pytest.mark.parametrize(
+    "channels",
+    [
+        {"data": "[" + "[]," * 600_000 + "0]"},
+        {"metadata": '{"a":[' + "{}," * 600_000 + "0]}"},
+        {"omitted": "[" + '"data",' * 300_000 + '"data"]'},
+        {"data": "[" + ("[" * 900 + "]" * 900 + ",") * 1_000 + "0]"},
+    ],
+    ids=["lists", "objects", "omitted", "nests"],
+)
+def test_an_answer_of_malice_costs_no_more_than_its_bytes(channels: dict[str, str]) -> None:
+    """Megabytes of brackets are refused before they become a hundred times as much."""
+    answer = answer_of(**channels)
+    tracemalloc.start()
+    try:
+        with pytest.raises(Lost):
+            outcome_of(answer)
+        assert tracemalloc.get_traced_memory()[1] < 10 * len(answer)
+    finally:
+        tracemalloc.stop()
+
+
+def test_a_large_text_is_no_malice() -> None:
+    """However many marks stand in a text, it comes back whole."""
+    for text in ("[{,]}" * 200_000, 'a "b" \\ , [c]\n' * 50_000):
+        result = ToolResult.text(text, data=[text[:100]] * 100)
+        assert outcome_of(b"R" + encode_result(result).encode()) == result
+
+
+def test_what_was_left_out_is_a_channel() -> None:
+    """Of what a body says of itself only the names of channels are taken."""
+    told = outcome_of(answer_of(omitted='["data","anything",["metadata"]]'))
+
+    assert json.loads(encode_result(told))["omitted"] == ["data"]
 
 
 @given(st.binary(max_size=200))
