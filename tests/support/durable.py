@@ -140,7 +140,8 @@ import dbos, psycopg, cryptography.hazmat.primitives.ciphers.aead
 from support.durable import drive
 from toolseam_plugins.durable import _worker
 
-pids, url, audit, count, concurrency = Path(sys.argv[1]), *sys.argv[2:4], *map(int, sys.argv[4:6])
+pids, url, audit = Path(sys.argv[1]), *sys.argv[2:4]
+count, concurrency, attempts = map(int, sys.argv[4:])
 ctypes.CDLL(None).prctl(1, signal.SIGKILL)
 
 def begin():
@@ -149,7 +150,7 @@ def begin():
         return pid
     ctypes.CDLL(None).prctl(1, signal.SIGKILL)
     if os.getppid() == keeper:
-        drive(url, audit, concurrency)
+        drive(url, audit, concurrency, attempts)
     os._exit(1)
 
 def tell():
@@ -171,7 +172,7 @@ for pid in running:
 """
 
 
-def drive(url: str, audited: str, concurrency: int) -> None:
+def drive(url: str, audited: str, concurrency: int, attempts: int) -> None:
     """Be a worker; with an `audited` of `watched` its store leaves lines, and dies when told to."""
     from support.dying import Watched
     from toolseam_plugins import audit
@@ -181,16 +182,16 @@ def drive(url: str, audited: str, concurrency: int) -> None:
     if audited == "watched":
         plugins, settings = [Watched()], {}
     with durable(url, *plugins, **settings) as found:
-        found.work(concurrency)
+        found.work(concurrency, attempts=attempts)
 
 
 class Workers:
     """So many workers, forked from one that has imported all; whichever dies is replaced."""
 
-    def __init__(self, url: str, count: int, audited: str, concurrency: int) -> None:
+    def __init__(self, url: str, count: int, audited: str, *how: int) -> None:
         self._pids = log().with_name("workers")
         self._pids.parent.mkdir(parents=True, exist_ok=True)
-        words = map(str, (self._pids, url, audited, count, concurrency))
+        words = map(str, (self._pids, url, audited, count, *how))
         self._keeper = subprocess.Popen(
             [sys.executable, "-c", _KEEPER, *words],
             env=os.environ | {"PYTHONPATH": TESTS},
@@ -224,10 +225,10 @@ class Workers:
 
 @contextmanager
 def workers(
-    url: str, count: int = 1, *, audited: str = "", concurrency: int = 4
+    url: str, count: int = 1, *, audited: str = "", concurrency: int = 4, attempts: int = 25
 ) -> Generator[Workers]:
     """Give workers that are replaced whenever one dies."""
-    kept = Workers(url, count, audited, concurrency)
+    kept = Workers(url, count, audited, concurrency, attempts)
     try:
         yield kept
     finally:
@@ -242,6 +243,13 @@ def wait(found: Durable, run_id: str, *status: str) -> DurableRun:
         if run.status in status or time.monotonic() > until:
             return run
         time.sleep(0.05)
+
+
+def wait_for(key: str) -> None:
+    """Wait until something has begun to be executed, or a minute."""
+    until = time.monotonic() + WAIT_S
+    while not executions(key) and time.monotonic() < until:
+        time.sleep(0.02)
 
 
 def approve(found: Durable, run_id: str) -> DurableRun:

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import argparse
+import os
 import random
+import sys
+import tempfile
 import time
 from collections import Counter
 from typing import TYPE_CHECKING
@@ -10,6 +14,7 @@ from typing import TYPE_CHECKING
 import attrs
 
 from support.durable import ENDED, approve, durable, log, workers
+from support.postgres import server
 from support.tools import ADA
 from toolseam.runs import RunError
 
@@ -96,3 +101,30 @@ def _until_all_ended(
             next_kill = time.monotonic() + every_s * chance.uniform(0.2, 1.8)
         time.sleep(0.05)
     return killed
+
+
+def main() -> int:
+    """Run a long one and print a row of what came of it; 1 where that is not sound."""
+    words = argparse.ArgumentParser(prog="python -m benchmarks.soak")
+    words.add_argument("--runs", type=int, default=1_000)
+    words.add_argument("--workers", type=int, default=4)
+    words.add_argument("--kills", type=int, default=100)
+    words.add_argument("--every", type=float, default=2.0, help="seconds between two kills")
+    words.add_argument("--within", type=float, default=3_600.0, help="seconds")
+    given = words.parse_args()
+    with tempfile.TemporaryDirectory() as state, server() as running:
+        os.environ["XDG_STATE_HOME"] = state
+        url = running.url(running.database())
+        made = soak(url, given.runs, given.workers, given.kills, given.every, given.within)
+    stands = ", ".join(f"{count} {status}" for status, count in sorted(made.status.items()))
+    sys.stdout.write(
+        f"| {given.runs:,} runs, {given.workers} workers, {made.kills} times kill -9 | {stands} |"
+        f" {len(made.twice)} writes made twice, {len(made.wrong)} missing | {made.reads:,} reads"
+        f" for {2 * given.runs:,} | {made.seconds:.0f} s |\n"
+    )
+    sound = set(made.status) <= {"completed", "held"} and not made.twice and not made.wrong
+    return 0 if sound else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -6,7 +6,7 @@ import logging
 import time
 import uuid
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict
 
 import attrs
 import orjson
@@ -20,6 +20,7 @@ from toolseam_plugins.durable._store import HELD, WAITING, DurableStore
 if TYPE_CHECKING:
     import threading
     from collections.abc import Iterable, Mapping, Sequence
+    from typing import Unpack
 
     from dbos import DBOSClient
 
@@ -63,6 +64,17 @@ class DurableRun:
     answer: str = attrs.field(default="", repr=False)
 
 
+class DurableOptions(TypedDict, total=False):
+    """How a durable run is asked: those of `RunOptions` that are plain JSON."""
+
+    instructions: str
+    mark: str
+    max_rounds: int
+    max_output_tokens: int
+    options: Mapping[str, Any]
+    stop_on_denial: bool
+
+
 class Durable:
     """Runs that outlive the processes that drive them.
 
@@ -103,7 +115,7 @@ class Durable:
         tools: Iterable[str] | None = None,
         zone: str | None = None,
         budget: Budget | None = None,
-        **options: Any,  # noqa: ANN401 - plain JSON, of `RunOptions`
+        **options: Unpack[DurableOptions],
     ) -> str:
         """Put a run into the queue and return its id.
 
@@ -114,10 +126,13 @@ class Durable:
             tools: see `host.session`.
             zone: see `host.session`.
             budget: see `Budget`.
-            options: further `RunOptions`, of plain JSON.
+            options: see `DurableOptions`.
 
-        Raises `DurableError` where the database cannot be reached.
+        Raises `DurableError` where the database cannot be reached, `TypeError` for options that
+        are none or no plain JSON.
         """
+        if unknown := sorted(options.keys() - DurableOptions.__annotations__.keys()):
+            raise TypeError(f"a durable run takes no {', '.join(unknown)}")
         asked = {
             "providers": [provider] if isinstance(provider, str) else list(provider),
             "question": question,
@@ -175,16 +190,20 @@ class Durable:
         self._engine().cancel_workflow(workflow_id(run_id, part))
         self.records.change(CANCELLED, time.time(), run_id)
 
-    def work(self, concurrency: int = 4, *, until: threading.Event | None = None) -> None:
+    def work(
+        self, concurrency: int = 4, *, attempts: int = 25, until: threading.Event | None = None
+    ) -> None:
         """Drive runs until `until` is set, or for ever; a process of its own should do this.
 
         Args:
             concurrency: how many runs at once each worker drives; the last one that started says.
+            attempts: how often a run is taken up again before it is given up, since it may be what
+                ends its workers.
             until: set it from another thread, or from a signal.
         """
         from toolseam_plugins.durable._worker import Worker
 
-        Worker(self).work(concurrency, until)
+        Worker(self).work(concurrency, attempts, until)
 
     def close(self) -> None:
         """Let go of the engine; the host closes what is left."""

@@ -42,8 +42,6 @@ if TYPE_CHECKING:
 LOGGER = logging.getLogger("toolseam.durable")
 _LOOK_S = 0.5
 """How often a worker looks for runs of workers that are gone."""
-_ATTEMPTS = 25
-"""How often a run is taken up again, before it is given up: it may be what ends its workers."""
 _DRIVEN = """
 UPDATE run SET status = 'running', part = %s, changed = %s
 WHERE id = %s AND status NOT IN ('completed', 'failed', 'cancelled')
@@ -60,7 +58,8 @@ _GIVEN_UP = """
 UPDATE run SET status = 'failed', reason = 'given_up', state = NULL, changed = %s
 WHERE id = %s AND status IN ('queued', 'running')
 """
-_STILL_S = 10.0
+_STILL_S = 5.0
+"""How long a run has to stand still before the engine is asked about it."""
 
 
 class Worker:
@@ -75,7 +74,7 @@ class Worker:
         self._name = uuid.uuid4().hex[:16]
         self._life: psycopg.Connection[Any] | None = None
 
-    def work(self, concurrency: int, until: threading.Event | None) -> None:
+    def work(self, concurrency: int, attempts: int, until: threading.Event | None) -> None:
         """Drive runs until `until` is set."""
         from dbos import DBOS, DBOSPortableJSONSerializer
 
@@ -94,7 +93,7 @@ class Worker:
                 "enable_otlp": False,
             }
         )
-        DBOS.workflow(name=WORKFLOW, max_recovery_attempts=_ATTEMPTS)(self._part())
+        DBOS.workflow(name=WORKFLOW, max_recovery_attempts=attempts)(self._part())
         DBOS.launch()
         try:
             DBOS.register_queue(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from support.durable import ENDED, approve, durable, executions, wait, workers
+from support.durable import ENDED, approve, durable, executions, wait, wait_for, workers
 from support.tools import ADA
 from toolseam.runs import RunError
 
@@ -25,6 +25,40 @@ def test_a_run_goes_from_the_queue_to_its_end(url: str) -> None:
     assert [each.tool for each in pending] == ["write"]
     assert (ended.status, ended.answer) == ("completed", "It is done.")
     assert [executions(key) for key in "abcd"] == [1, 1, 1, 1]
+
+
+def test_a_run_that_ends_its_workers_is_given_up(url: str) -> None:
+    """A read that kills whoever makes it is made so often and no more; others go on beside it."""
+    with durable(url) as found, workers(url, attempts=1, concurrency=1) as kept:
+        deadly = found.start("told", "read a dying before", actor=ADA)
+        other = found.start("told", "read b", actor=ADA)
+        ended = [wait(found, run_id, *ENDED) for run_id in (deadly, other)]
+        deaths = kept.deaths
+
+    assert [(run.status, run.reason) for run in ended] == [
+        ("failed", "given_up"),
+        ("completed", "completed"),
+    ]
+    assert deaths == 2
+
+
+def test_a_run_is_cancelled_before_its_next_step(url: str) -> None:
+    """The call that is on its way ends, nothing follows, and it stays as it ended."""
+    with durable(url) as found, workers(url):
+        run_id = found.start("told", "read a 1;read b", actor=ADA)
+        wait_for("a")
+        found.cancel(run_id)
+        later = found.start("told", "read c 2", actor=ADA)
+        wait(found, later, *ENDED)
+
+        assert found.status(run_id).status == "cancelled"
+        assert executions("b") == 0
+
+
+def test_a_run_takes_no_option_that_is_none(url: str) -> None:
+    """It is refused where it is asked, not in a worker that nobody looks at."""
+    with durable(url) as found, pytest.raises(TypeError, match="rounds"):
+        found.start("told", "read a", rounds=3)  # type: ignore[call-arg] # pyright: ignore[reportCallIssue]
 
 
 def test_a_run_that_nobody_knows_is_not_found(url: str) -> None:

@@ -10,14 +10,13 @@ from typing import TYPE_CHECKING
 import psycopg
 import pytest
 
-from support.durable import ENDED, approve, durable, executions, wait, workers
+from support.durable import ENDED, approve, durable, executions, wait, wait_for, workers
 from support.tools import ADA
 from toolseam import Actor
 from toolseam.runs import RunError
 from toolseam_plugins import audit
 
 if TYPE_CHECKING:
-    from support.durable import Workers
     from toolseam_plugins.durable import Durable
 
 SERVICE = Actor("robot", {"admin"}, service=True)
@@ -90,19 +89,12 @@ def the_audit_has_each_step_once(url: str, run_id: str) -> None:
 def test_a_host_that_starts_marks_no_durable_run(url: str) -> None:
     """Its worker is gone, and it is neither failed nor held: the next worker goes on with it."""
     with durable(url, audit, audit={"database": url}) as found:
-        with workers(url, audited=url, concurrency=1) as kept:
+        with workers(url, audited=url, concurrency=1):
             run_id = found.start("told", "read x 60", actor=ADA)
-            until_it_runs(found, run_id, kept)
+            wait_for("x")
         with durable(url, audit, audit={"database": url}):
             pass
         assert rows(url, "SELECT status, reason, writer FROM run") == [("running", None, "")]
         found.cancel(run_id)
 
         assert found.status(run_id).status == "cancelled"
-
-
-def until_it_runs(found: Durable, run_id: str, kept: Workers) -> None:
-    """Wait until a worker is in the middle of the run's first call."""
-    wait(found, run_id, "running", *ENDED)
-    while not executions("x"):
-        assert kept.deaths == 0
