@@ -17,7 +17,8 @@ from toolseam._trace import LOGGER
 if TYPE_CHECKING:
     from toolseam._binding import BoundTool
 
-DIED = "worker_died"
+_KILLED = ("worker_died", "closed")
+"""Reasons of what was ended under a tool, and by no doing of its own."""
 
 
 def result_of(call: Call, error: BaseException) -> ToolResult:
@@ -106,7 +107,7 @@ def rose(task: asyncio.Task[Any] | None, before: int) -> bool:
 def _lost(call: Call, tool: BoundTool, lost: Lost) -> ToolResult:
     """Nobody knows what a body did that was lost; a read changed nothing, whatever it did."""
     message = f"{tool.name} was lost where it ran ({lost.reason})."
-    if lost.reason == DIED and (tool.reads or not call.ran):
+    if lost.reason in _KILLED and (tool.reads or not call.ran):
         return refusal(ErrorCode.UNAVAILABLE, message, reason=lost.reason)
     if call.ran and not tool.reads:
         message += " The change may still apply."

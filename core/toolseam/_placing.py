@@ -44,6 +44,10 @@ if TYPE_CHECKING:
 
 INLINE, THREAD, PROCESS, SANDBOX = "inline", "thread", "process", "sandbox"
 OURS = (INLINE, THREAD, PROCESS, SANDBOX)
+_NO_IMPORT = (
+    "it stands in no module that could be imported elsewhere, as those of a script's own, of"
+    " mounted servers or made at run time; they run inline or in a thread"
+)
 _LOOK_S = 0.05
 """How often whoever waits for a body looks whether somebody still waits for him."""
 
@@ -117,11 +121,13 @@ class Away:
         words: Callable[[BoundTool], str | None],
         timeout_s: float,
     ) -> None:
-        self._target = target_of(tool)
+        self._tool = tool
         self._runner = runner
         self._words = words
         self._timeout_s = timeout_s
         self._reached = False
+        self._looked = False
+        self._found: str | None = None
 
     def execute(self, arguments: object, context: ToolContext) -> ToolResult:  # noqa: ARG002
         """Run the tool's `execute` apart, and wait for it."""
@@ -134,7 +140,7 @@ class Away:
     async def aexecute(self, arguments: object, context: ToolContext) -> ToolResult:  # noqa: ARG002
         """Run the tool's `execute` apart, and await it."""
         call, tool = whole(context)
-        if not self._reached and self._target is not None:
+        if not self._reached and self._target() is not None:
             # An engine that has to be started first takes seconds, and the loop must not.
             await asyncio.to_thread(self._runner)
         future = self._submit(call, tool, context, "execute", self._until(context))
@@ -175,19 +181,26 @@ class Away:
             future.cancel()
             raise
 
+    def _target(self) -> str | None:
+        if not self._looked:
+            self._found = target_of(self._tool)
+            self._looked = True
+        return self._found
+
     def _until(self, context: ToolContext) -> float:
         return monotonic() + self._timeout_s if context.deadline is None else context.deadline
 
     def _submit(
         self, call: Call, tool: BoundTool, context: ToolContext, hook: str, until: float
     ) -> Future[bytes]:
-        if self._target is None:
-            raise NotStarted("no_import", f"{tool.name} cannot be imported by a name")
+        target = self._target()
+        if target is None:
+            raise NotStarted("no_import", _NO_IMPORT)
         runner, version = self._runner()
         self._reached = True
         actor = context.actor
         head = {
-            "target": self._target,
+            "target": target,
             "name": tool.name,
             "distribution": tool.distribution,
             "version": version,
@@ -274,25 +287,28 @@ def target_of(tool: BoundTool) -> str | None:
     """Return `module` or `module:name` by which a tool can be imported elsewhere, or None."""
     plugin = tool.plugin
     if isinstance(plugin, ModuleType):
-        return _importable(plugin.__name__)
-    for home in dict.fromkeys((_home(tool.hooks["execute"]), _home(plugin), _home(type(plugin)))):
-        module = sys.modules.get(home or "")
-        if module is None or _importable(module.__name__) is None:
+        return plugin.__name__ if _importable(plugin) else None
+    homes = (_home(tool.hooks["execute"]), _home(plugin), _home(type(plugin)))
+    # An instance may stand in any module, say one that its class was imported into.
+    for home in dict.fromkeys([*homes, *sys.modules]):
+        module = sys.modules.get(home)
+        if not isinstance(module, ModuleType) or not _importable(module):
             continue
-        for name, value in vars(module).items():
+        for name, value in list(vars(module).items()):
             if value is plugin:
                 return f"{module.__name__}:{name}"
     return None
 
 
-def _home(thing: object) -> str | None:
+def _home(thing: object) -> str:
     name = getattr(thing, "__module__", None)
-    return name if isinstance(name, str) else None
+    return name if isinstance(name, str) else ""
 
 
-def _importable(name: str) -> str | None:
-    """A program's own module is another one wherever it is imported again."""
-    return None if name == "__main__" else name
+def _importable(module: ModuleType) -> bool:
+    """A program's own module, or one that was replaced, is another one when imported again."""
+    name = module.__name__
+    return name != "__main__" and sys.modules.get(name) is module
 
 
 class ExecutorRunner:

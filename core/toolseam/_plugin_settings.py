@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, cast
 import attrs
 
 from toolseam._errors import SettingsError
-from toolseam._jsontext import ARGUMENT_BYTES, encode
+from toolseam._jsontext import ARGUMENT_BYTES, TooLarge, Unencodable, encode
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -63,7 +63,11 @@ class PluginSettings:
         own, facts, file, key = self._table(tool.distribution, wanted)
         if "folder" in facts:
             facts["folder"] = str(facts["folder"])
-        return encode([own, facts, file, key], limit=ARGUMENT_BYTES).decode()
+        try:
+            return encode([own, facts, file, key], limit=ARGUMENT_BYTES).decode()
+        except (Unencodable, TooLarge):
+            message = "settings that JSON cannot hold, say a date, go to no other process"
+            raise SettingsError(message, key=key) from None
 
     def _make(self, distribution: str, wanted: type) -> object:
         from toolseam._settings_structure import structure

@@ -13,6 +13,7 @@ import attrs
 
 from toolseam._body import NotStarted
 from toolseam._errors import SettingsError, ToolseamError
+from toolseam._levels import DataClass
 from toolseam._placing import OURS, PROCESS, SANDBOX, ExecutorRunner, target_of
 from toolseam._selection import near_miss
 from toolseam._settings_keys import ExecutorSettings, Grants
@@ -59,12 +60,21 @@ class Runners:
         self._turn = threading.Lock()
         self._made: dict[str | Grants, Runner] = {}
         self._failed: dict[object, tuple[str, str, float]] = {}
+        self._code: dict[str, tuple[str, ...]] = {}
         self._closed = False
         for name in given:
             if name in OURS:
                 raise SettingsError(f"an executor cannot be called {name!r}", key=f"runs_in.{name}")
         places = (*OURS, *operator.executors, *given)
+        known = tuple(each.value for each in DataClass)
         for key, place in operator.runs_in.items():
+            kind, colon, word = key.partition(":")
+            if colon and (
+                kind not in ("group", "class") or (kind == "class" and word not in known)
+            ):
+                hint = near_miss(word, known) if kind == "class" else ""
+                message = f"runs_in.{key}: no rule for a group or a data class{hint}"
+                raise SettingsError(message, key=f"runs_in.{key}")
             if place not in places:
                 hint = near_miss(place, places)
                 message = f"runs_in.{key}: there is no place {short(place)!r}{hint}"
@@ -144,7 +154,9 @@ class Runners:
         if lacking:
             detail = f"[sandbox.{tool.name}] grants no {', '.join(lacking)}"
             raise NotStarted("not_granted", detail)
-        return attrs.evolve(grants, read=(*grants.read, *_code_of(tool)))
+        if tool.name not in self._code:
+            self._code[tool.name] = _code_of(tool)
+        return attrs.evolve(grants, read=(*grants.read, *self._code[tool.name]))
 
     def _executor(self, place: str) -> Runner:
         if place in self._given:

@@ -118,7 +118,12 @@ async def aperform(  # noqa: C901, PLR0912 - in one piece: each coroutine more i
 
 async def _arun_sync(call: Call, tool: BoundTool, seconds: float | None) -> ToolResult:
     """Run a sync tool beside the loop, or in it if it is `inline`."""
-    if tool.spec.inline and seconds is None and not tool.requires_approval:
+    if (
+        tool.spec.inline
+        and tool.place == "inline"  # what runs apart is waited for
+        and seconds is None
+        and not tool.requires_approval
+    ):
         return run(call, tool)
     within = call.conversation.state.timeout_s if seconds is None else seconds
     if within <= 0:

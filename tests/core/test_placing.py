@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import datetime as dt
+import importlib
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import CancelledError, Executor, Future, ThreadPoolExecutor
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -342,6 +346,91 @@ def test_a_tool_without_a_name_runs_nowhere_else(pool: Executor) -> None:
     assert failure is not None
     assert (failure.code, failure.metadata) == ("unavailable", {"reason": "no_import"})
     assert probe.count == 0
+
+
+ELSEWHERE = """
+from toolseam import ToolResult, ToolSpec, hookimpl
+
+class Said:
+    def __init__(self, name):
+        self.name = name
+
+    @hookimpl
+    def tool_spec(self):
+        return ToolSpec(
+            name=self.name, description="Say it.", parameters={}, effect="read_only", inline=True,
+            data_class="public_content",
+        )
+
+    @hookimpl
+    def execute(self, arguments):
+        return ToolResult.text(self.name)
+"""
+
+
+@pytest.fixture
+def said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+    """A module of instances, whose class stands in another module."""
+    (tmp_path / "said_class.py").write_text(ELSEWHERE)
+    (tmp_path / "said_tools.py").write_text("from said_class import Said\nword = Said('word')\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    yield importlib.import_module("said_tools")
+    for name in ("said_class", "said_tools"):
+        sys.modules.pop(name, None)
+
+
+def test_an_instance_is_found_wherever_it_stands(pool: Executor, said: Any) -> None:
+    """A tool made of a class that another module wrote has a name in its own module."""
+    with Host(
+        tools=[said.word], executors={"pool": pool}, settings={"runs_in": {"*": "pool"}}
+    ) as h:
+        assert h.call("word").content == "word"
+
+
+def test_a_module_that_was_replaced_runs_nowhere_else(pool: Executor, said: Any) -> None:
+    """What is imported under that name now is another tool, and is not run for this one."""
+    sys.modules["said_tools"] = ModuleType("said_tools")
+    with Host(
+        tools=[said.word], executors={"pool": pool}, settings={"runs_in": {"*": "pool"}}
+    ) as h:
+        assert h.call("word").metadata["reason"] == "no_import"
+
+
+def test_a_short_tool_that_runs_apart_never_blocks_the_loop(said: Any) -> None:
+    """`inline` says that the body is short, not that its place is near."""
+
+    class Late(Executor):
+        def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+            """Answer after a while."""
+            future: Future[Any] = Future()
+            threading.Timer(0.3, lambda: future.set_result(fn(*args))).start()
+            return future
+
+    async def ticks(host: Host) -> int:
+        call, count = asyncio.create_task(host.acall("word")), 0
+        while not call.done():
+            await asyncio.sleep(0.01)
+            count += 1
+        assert (await call).content == "word"
+        return count
+
+    words = {"runs_in": {"*": "pool"}}
+    with Host(tools=[said.word], executors={"pool": Late()}, settings=words) as host:
+        assert asyncio.run(ticks(host)) > 3
+
+
+def test_a_rule_for_a_class_that_is_none_is_refused_at_start() -> None:
+    """It would leave in the host what the operator wants out of it."""
+    for key in ("class:public_contnet", "klass:public_content"):
+        with pytest.raises(SettingsError, match=f"runs_in.{key}"):
+            Host(settings={"runs_in": {key: "process"}})
+
+
+def test_settings_that_no_text_can_say_are_told(pool: Executor) -> None:
+    """A date of the operator's file is not valid where the body runs, and nothing has run."""
+    words = {"plugins": {"host code": {"deep": {"since": dt.date(2026, 1, 1)}}}}
+    with host_on(pool, **words) as host:
+        assert host.call("where", {"number": 2}).metadata["reason"] == "settings"
 
 
 def test_settings_go_where_the_body_goes(pool: Executor) -> None:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import threading
 from pathlib import Path
 from typing import Any
 
 import attrs
 import pytest
 
+from support import apart
 from support.tools import ADA, spec
 from toolseam import Host, ToolResult, ToolSpec, hookimpl
 from toolseam._settings_keys import Grants
@@ -127,6 +129,23 @@ def test_builtin_tools_say_what_they_need(
     read = tuple(here.get(path, path) for path in wanted.read)
     write = tuple(here.get(path, path) for path in wanted.write)
     assert needs == attrs.evolve(wanted, read=read, write=write)
+
+
+def test_a_read_that_its_host_ended_is_unavailable() -> None:
+    """Closing kills what runs; what has only read is lost, and nothing is wrong with the tool."""
+    host = Host(tools=apart.TOOLS, settings={"runs_in": {"*": "process"}})
+    begun = threading.Event()
+    host.listen(lambda _: begun.set())
+
+    def end() -> None:
+        begun.wait(60)
+        host.close()
+
+    threading.Thread(target=end, daemon=True).start()
+    failure = host.call("stays", {"seconds": 60}).failure
+
+    assert failure is not None
+    assert (failure.code, failure.metadata) == ("unavailable", {"reason": "closed"})
 
 
 def test_a_closed_host_starts_nothing() -> None:

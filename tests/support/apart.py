@@ -104,6 +104,14 @@ def sleeps(seconds: float) -> ToolResult:
     return ToolResult.text("awake")
 
 
+@tool(effect="read_only", data_class=PUBLIC)
+def stays(seconds: float, context: ToolContext) -> ToolResult:
+    """Say that it has begun, and sleep."""
+    context.progress(0, 1, "begun")
+    time.sleep(seconds)
+    return ToolResult.text("awake")
+
+
 @attrs.frozen
 class Place:
     """Settings of `where`."""
@@ -177,4 +185,4 @@ class Writes:
 
 
 writes = Writes()
-TOOLS = (echo, later, thread, wrong, raises, asks, facts, sleeps, where, writes)
+TOOLS = (echo, later, thread, wrong, raises, asks, facts, sleeps, stays, where, writes)

@@ -186,11 +186,16 @@ def _unanswered(host: Host) -> Iterator[Check]:
     records = host.records
     names = {tool.name for tool in loaded} | {r.name for r in records if r.kind == "tool"}
     places = {"toolseam"} | {record.distribution for record in records}
+    groups = {tool.spec.group for tool in loaded}
+    ruled = names | {f"group:{group}" for group in groups}
+    runs_in = {key for key in settings.operator.runs_in if key != "*" and key[:6] != "class:"}
     for setting, named, known in (
         ("enable", settings.operator.enable, names),
         ("tools", settings.tools, names),
         ("plugins", settings.operator.plugins, places),
-        ("groups.disable", settings.disabled_groups, {tool.spec.group for tool in loaded}),
+        ("groups.disable", settings.disabled_groups, groups),
+        ("runs_in", runs_in, ruled),
+        ("sandbox", settings.operator.sandbox, ruled),
     ):
         for name in sorted({*named} - known):
             text = f"`{setting}` names '{name}', to which nothing answers{near_miss(name, known)}"

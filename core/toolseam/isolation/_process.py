@@ -249,7 +249,8 @@ class Worker:
 
 
 def _told(limits: ProcessLimits, body: str) -> str:
-    path = [each for each in sys.path if os.path.isabs(each)]  # noqa: PTH117 - text
+    # An empty entry is the folder that the host is in.
+    path = [each or os.getcwd() for each in sys.path if not each or os.path.isabs(each)]  # noqa: PTH109, PTH117 - text
     told: dict[str, Any] = {
         "path": path,
         "body": body,

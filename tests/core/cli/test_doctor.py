@@ -100,7 +100,8 @@ def test_rules_that_nothing_answers_to_are_noted(workspace: Path, config: Path) 
     config.write_text(
         'enable = ["read-record"]\n[tools.get_envs]\nrequires_admin = true\n'
         '[tools.get_env]\nrequires_admin = true\n[groups]\ndisable = ["sistem", "code"]\n'
-        "[plugins.acme-gone]\nx = 1\n"
+        '[runs_in]\n"*" = "inline"\n"class:source_code" = "inline"\nprobe_ulr = "process"\n'
+        '[sandbox."group:sistem"]\nnetwork = true\n[plugins.acme-gone]\nx = 1\n'
     )
 
     ran = toolseam("doctor", "--json", cwd=workspace)
@@ -112,6 +113,8 @@ def test_rules_that_nothing_answers_to_are_noted(workspace: Path, config: Path) 
         "`tools` names 'get_envs', to which nothing answers; did you mean 'get_env'?",
         "`plugins` names 'acme-gone', to which nothing answers",
         "`groups.disable` names 'sistem', to which nothing answers; did you mean 'system'?",
+        "`runs_in` names 'probe_ulr', to which nothing answers; did you mean 'probe_url'?",
+        "`sandbox` names 'group:sistem', to which nothing answers; did you mean 'group:system'?",
     ]
 
 

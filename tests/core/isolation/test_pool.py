@@ -170,6 +170,18 @@ def test_the_environment_is_clean(make_pool: MakePool, monkeypatch: pytest.Monke
     assert seen["PATH"] == os.environ["PATH"]
 
 
+def test_a_tool_beside_its_host_is_found(
+    make_pool: MakePool, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """What is imported from the folder that the host is in, say at a prompt, is found there too."""
+    (tmp_path / "beside.py").write_text("def serve(request, ask):\n    return b'beside'\n")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend("")
+    sys.path[0] = ""
+
+    assert answer(make_pool(body="beside:serve"), b"") == b"beside"
+
+
 def test_what_is_printed_goes_nowhere(pool: ProcessPool, capfd: pytest.CaptureFixture[str]) -> None:
     """Printing harms no frame, however much it is, and there is nothing to read."""
     assert answer(pool, b"prints") == b"read "
