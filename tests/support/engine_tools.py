@@ -16,7 +16,7 @@ def begun(file: Path) -> list[int]:
     return [int(line) for line in file.read_text().split()] if file.exists() else []
 
 
-def wait_for(file: Path, count: int = 1, seconds: float = 30) -> list[int]:
+def wait_for(file: Path, count: int = 1, seconds: float = 60) -> list[int]:
     """Wait until so many bodies have begun, and return their processes."""
     until = time.monotonic() + seconds
     while len(begun(file)) < count:

@@ -1,22 +1,26 @@
 """Bodies over engines that others wrote: Dask, loky, the standard library's own pool."""
 
 import asyncio
+import http.client
 import multiprocessing
 import os
 import signal
 import threading
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, ProcessPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import loky
+import psutil
 import pytest
 
 from support import engine_tools
 from support.tools import ADA, approved
 from toolseam import ErrorCode, Host
 from toolseam_plugins.executors import dask
+from toolseam_plugins.executors._fence import PREFIX, BodyLostError
 
 Make = Callable[[], Host]
 LIMITS = {"threads": 2, "waiting": 0}
@@ -61,8 +65,10 @@ def made(make: Make) -> Iterator[Host]:
 
 @pytest.fixture(scope="module")
 def over_one_dask() -> Iterator[Host]:
-    """A host over Dask, whose workers come back when they were killed."""
-    yield from made(over_dask)
+    """A host over Dask, which has started; its workers come back when they were killed."""
+    for host in made(over_dask):
+        assert host.call("fetch_rows", {"rows": 1}, actor=ADA, timeout=300).success
+        yield host
 
 
 @pytest.fixture(scope="module", params=ENGINES)
@@ -234,3 +240,60 @@ def test_a_write_whose_worker_dies_is_unknown(mortal: Host, tmp_path: Path) -> N
     assert result.metadata["reason"] == "worker_died"
     assert mortal.steps[-1].effect == "unknown"
     assert len(engine_tools.begun(file)) == 1
+
+
+@pytest.fixture
+def cluster(over_one_dask: Host) -> Any:
+    """The executor over Dask, which began with the first body that went there."""
+    runner: Any = over_one_dask._runners._made["engine"]
+    return runner._executor
+
+
+def wait_until(true: Callable[[], bool], seconds: float = 60) -> None:
+    """Wait until something is so."""
+    until = time.monotonic() + seconds
+    while not true():
+        assert time.monotonic() < until
+        time.sleep(0.01)
+
+
+def test_a_result_that_was_lost_is_not_made_again(cluster: Any, tmp_path: Path) -> None:
+    """A worker dies with a result that nobody has fetched, which Dask would compute again."""
+    file = tmp_path / "begun"
+    task = cluster._client.submit(engine_tools.leave_line, str(file), key=f"{PREFIX}lost")
+    wait_until(task.done)
+
+    os.kill(engine_tools.begun(file)[0], signal.SIGKILL)
+    wait_until(lambda: task.status == "error")
+
+    assert isinstance(task.exception(timeout=60), BodyLostError)
+    assert len(engine_tools.begun(file)) == 1
+
+
+def test_nobody_else_on_the_machine_has_a_way_in(cluster: Any) -> None:
+    """Every port is this machine's own and asks for a certificate; a browser sees no page."""
+    here = psutil.Process()
+    ports = [
+        (found.laddr.ip, found.laddr.port)
+        for process in (here, *here.children(recursive=True))
+        for found in process.net_connections()
+        if found.status == psutil.CONN_LISTEN
+    ]
+    pages = {web_page(place) for place in ports}
+
+    assert {address for address, _ in ports} == {"127.0.0.1"}
+    assert cluster._cluster.scheduler_address.startswith("tls://")
+    assert 404 in pages
+    assert pages <= {404, None}
+
+
+def web_page(place: tuple[str, int]) -> int | None:
+    """Return the status of what a browser would see there; None where no web server is."""
+    connection = http.client.HTTPConnection(*place, timeout=5)
+    try:
+        connection.request("GET", "/info/main/workers.html")
+        return connection.getresponse().status
+    except (http.client.HTTPException, OSError):
+        return None
+    finally:
+        connection.close()
