@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+import uuid
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from toolseam_plugins.durable import DurableRun
 
 TESTS = str(Path(__file__).parent.parent)
-WAIT_S = 60.0
+WAIT_S = 150.0
 ENDED = ("completed", "failed", "cancelled", "held")
 
 
@@ -189,7 +190,7 @@ class Workers:
     """So many workers, forked from one that has imported all; whichever dies is replaced."""
 
     def __init__(self, url: str, count: int, audited: str, *how: int) -> None:
-        self._pids = log().with_name("workers")
+        self._pids = log().with_name(f"workers-{uuid.uuid4().hex}")
         self._pids.parent.mkdir(parents=True, exist_ok=True)
         words = map(str, (self._pids, url, audited, count, *how))
         self._keeper = subprocess.Popen(
@@ -204,9 +205,14 @@ class Workers:
         """How many died so far."""
         return self._told()[0]
 
+    @property
+    def pids(self) -> list[int]:
+        """Those that run."""
+        return self._told()[1:]
+
     def kill(self, number: int) -> None:
         """Kill one, wherever it is."""
-        pids = self._told()[1:]
+        pids = self.pids
         if pids:
             with suppress(ProcessLookupError):
                 os.kill(pids[number % len(pids)], signal.SIGKILL)
@@ -236,7 +242,7 @@ def workers(
 
 
 def wait(found: Durable, run_id: str, *status: str) -> DurableRun:
-    """Wait until a run stands so, and return it as it stands then, or after a minute."""
+    """Wait until a run stands so, and return it as it stands then, or after a long time."""
     until = time.monotonic() + WAIT_S
     while True:
         run = found.status(run_id)
@@ -246,7 +252,7 @@ def wait(found: Durable, run_id: str, *status: str) -> DurableRun:
 
 
 def wait_for(key: str) -> None:
-    """Wait until something has begun to be executed, or a minute."""
+    """Wait until something has begun to be executed, or a long time."""
     until = time.monotonic() + WAIT_S
     while not executions(key) and time.monotonic() < until:
         time.sleep(0.02)

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from toolseam_plugins.durable._durable import Durable
 
 LOGGER = logging.getLogger("toolseam.durable")
+_PAUSE_S = 0.1
 _LOOK_S = 0.5
 """How often a worker looks for runs of workers that are gone."""
 _DRIVEN = """
@@ -125,7 +126,9 @@ class Worker:
         durable.records.change(BEGIN, run_id, now, now, asked)
         durable.records.change(_DRIVEN, part, now, run_id)
         journal = EngineJournal(run_id, durable.records, durable.seal)
-        durable.store.driven[run_id] = journal
+        # One that was lost to somebody, and has come back here, is driven until its next step.
+        while durable.store.driven.setdefault(run_id, journal) is not journal:
+            time.sleep(_PAUSE_S)
         try:
             run = self._run(journal, part, asked)
         except RunError as error:
