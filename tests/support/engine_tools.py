@@ -73,6 +73,12 @@ def fetch_late(file: str, seconds: float) -> ToolResult:
 
 
 @tool(**READ)
+def fetch_length(text: str) -> ToolResult:
+    """Measure a text."""
+    return ToolResult.text(str(len(text)))
+
+
+@tool(**READ)
 def fetch_secret(context: ToolContext) -> ToolResult:
     """Ask the host for a secret."""
     return ToolResult.text(context.secret("key"))
@@ -113,6 +119,7 @@ TOOLS = (
     fetch_fault,
     fetch_refusal,
     fetch_late,
+    fetch_length,
     fetch_secret,
     change_late,
 )

@@ -209,6 +209,17 @@ def test_a_fan_out_takes_no_thread_of_the_host(host: Host, tmp_path: Path) -> No
     assert during <= before + 2
 
 
+def test_large_arguments_go_together(host: Host) -> None:
+    """Twelve calls of 600 KB at once are twelve answers, and no complaint of the engine."""
+    words = {"text": "x" * 600_000}
+
+    async def many() -> list[Any]:
+        session = host.session(actor=ADA)
+        return await asyncio.gather(*(session.acall("fetch_length", words) for _ in range(12)))
+
+    assert [result.content for result in asyncio.run(many())] == ["600000"] * 12
+
+
 def test_a_read_whose_worker_dies_is_unavailable(mortal: Host, tmp_path: Path) -> None:
     """A killed worker ends the call, nothing is run again, also when workers are back."""
     file = tmp_path / "begun"
