@@ -263,7 +263,7 @@ def test_strict_mode_can_be_left_alone() -> None:
 
 
 @given(schemas(bounded=True))
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=60, deadline=None)
 def test_a_strict_form_obeys_the_rules_and_changes_nothing(schema: dict[str, Any]) -> None:
     """Whatever goes out as strict is strict by OpenAI's rules; the tool's schema stays as it is."""
     before = copy.deepcopy(schema)

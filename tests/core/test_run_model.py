@@ -195,7 +195,7 @@ def answered(run: Run) -> None:
             assert [next(left).call for _ in message.calls] == list(message.calls)  # type: ignore[union-attr]
 
 
-@settings(max_examples=150)
+@settings(max_examples=75)
 @given(script=SCRIPTS, words=WORDS, calls=st.sampled_from([None, None, 2]))
 def test_whatever_a_model_asks_and_people_say(
     script: list[Any], words: list[str], calls: int | None

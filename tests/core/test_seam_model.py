@@ -70,7 +70,7 @@ class World:
             asyncio.run(session.acall(name, given, approval=approval))
 
 
-@settings(max_examples=120)
+@settings(max_examples=60)
 @given(st.lists(st.tuples(names, outcomes, arguments, ways, st.booleans()), max_size=12))
 def test_every_conversation_keeps_the_rules(
     calls: list[tuple[str, Any, Any, str, bool]],

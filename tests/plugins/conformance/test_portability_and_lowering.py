@@ -38,7 +38,7 @@ def forbids_strict(finding: Finding) -> bool:
 
 
 @given(schemas(bounded=True))
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=60, deadline=None)
 def test_a_tool_is_strict_unless_the_kit_says_why_not(schema: dict[str, Any]) -> None:
     """Each tool that goes out without strict mode is told so, and no other."""
     told = lowered(schema, "openai")
