@@ -70,6 +70,7 @@ class Opening:
 
 
 _READING = Opening("ro", ("query_only = ON",), "BEGIN")
+_AT_REST = attrs.evolve(_READING, mode="ro&immutable=1")
 
 
 class SqliteDatabase:
@@ -95,7 +96,7 @@ class SqliteDatabase:
         self._guard = Guard(deadline) if guard is None else guard
         self._title = path.name
         with self._translated():
-            self._connection = _connect(path, self._guard, opening)
+            self._connection, self._at_rest = _reading(path, self._guard, opening)
         try:
             with self._translated():
                 self._schema = Schema(self._connection, gate)
@@ -204,8 +205,10 @@ class SqliteDatabase:
         return RESERVED
 
     def close(self) -> None:
-        """Close the connection."""
+        """Close the connection; a file at rest that somebody wrote meanwhile was not read."""
         self._connection.close()
+        if self._at_rest is not None and self._at_rest.changed():
+            raise unavailable(f"{self._title} was changed while it was read; ask again.", "busy")
 
     def _estimate(self, table: Table, seconds: float) -> int | None:
         inner = f"SELECT 1 FROM {quote(table.name)} LIMIT {_ESTIMATE_ROWS + 1}"  # noqa: S608
@@ -287,6 +290,56 @@ class SqliteDatabase:
         return unavailable(f"SQLite cannot read {subject}: it is broken or needs what is not here.")
 
 
+class AtRest:
+    """A file in WAL mode that nobody has open, in a folder that cannot be written.
+
+    Its readers would have to write side files there. All of it stands in the file itself, so that
+    it can be read as what never changes, if it does not.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._written = _written(path)
+
+    @classmethod
+    def of(cls, path: Path) -> AtRest | None:
+        """Look at a file; None where more than the file belongs to the database."""
+        try:
+            found = cls(path)
+            with path.open("rb") as file:
+                in_wal_mode = file.read(20)[18:] == b"\2\2"
+            wal = path.with_name(f"{path.name}-wal")
+            alone = not wal.exists() or wal.stat().st_size == 0
+        except OSError:
+            return None
+        return found if in_wal_mode and alone else None
+
+    def changed(self) -> bool:
+        """Tell whether somebody has written it since."""
+        try:
+            return _written(self._path) != self._written
+        except OSError:
+            return True
+
+
+def _written(path: Path) -> tuple[int, int]:
+    found = path.stat()
+    return found.st_mtime_ns, found.st_size
+
+
+def _reading(
+    path: Path, guard: Guard, opening: Opening
+) -> tuple[sqlite3.Connection, AtRest | None]:
+    try:
+        return _connect(path, guard, opening), None
+    except sqlite3.OperationalError as error:
+        unopened = error.sqlite_errorcode & 0xFF == sqlite3.SQLITE_CANTOPEN
+        at_rest = AtRest.of(path) if unopened and opening is _READING else None
+        if at_rest is None:
+            raise
+    return _connect(path, guard, _AT_REST), at_rest
+
+
 def _connect(path: Path, guard: Guard, opening: Opening) -> sqlite3.Connection:
     # A reader of a WAL file writes to it too.
     if not (stands_alone(f"{path}-wal") and stands_alone(f"{path}-shm")):
@@ -310,6 +363,7 @@ def _connect(path: Path, guard: Guard, opening: Opening) -> sqlite3.Connection:
             connection.execute(f"PRAGMA {pragma}")
         # One snapshot: the number of rows and the rows belong together.
         connection.execute(opening.begin)
+        connection.execute("PRAGMA schema_version")
         connection.set_authorizer(guard.authorize)
         connection.set_progress_handler(guard.late, _OPERATIONS)
     except BaseException:
