@@ -17,6 +17,7 @@ import psutil
 import pytest
 
 from support import engine_tools
+from support.dist_info import tools, write_dist
 from support.tools import ADA, approved
 from toolseam import ErrorCode, Host
 from toolseam_plugins.executors import dask
@@ -218,6 +219,28 @@ def test_large_arguments_go_together(host: Host) -> None:
         return await asyncio.gather(*(session.acall("fetch_length", words) for _ in range(12)))
 
     assert [result.content for result in asyncio.run(many())] == ["600000"] * 12
+
+
+def test_another_version_over_there_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A distribution that was upgraded under a running host is not run in its old place."""
+    site, code = tmp_path / "site", "from support.engine_tools import fetch_rows as fetch_far"
+    info = write_dist(site, "farpack", "1.0", tools(fetch_rows="farpack:fetch_far"))
+    (site / "farpack.py").write_text(code)
+    monkeypatch.syspath_prepend(str(site))
+    pool = ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn"))
+    words = {"runs_in": {"*": "engine"}, "trust": ["farpack"]}
+    workspace = tmp_path / "workspace"
+    workspace.mkdir()
+    with pool, Host.load(workspace, settings=words, executors={"engine": pool}) as host:
+        assert host.tool("fetch_rows") is not None
+        (info / "METADATA").write_text("Metadata-Version: 2.1\nName: farpack\nVersion: 2.0\n")
+        info.rename(site / "farpack-2.0.dist-info")
+        result = host.call("fetch_rows", {"rows": 1}, actor=ADA)
+
+    assert result.metadata["reason"] == "other_version"
+    assert "farpack 1.0 is meant, 2.0 is there" in result.content
 
 
 def test_a_read_whose_worker_dies_is_unavailable(mortal: Host, tmp_path: Path) -> None:
