@@ -12,7 +12,8 @@ import attrs
 import orjson
 
 from toolseam.runs import RunError
-from toolseam_plugins.audit._seal import Seal
+from toolseam_plugins.audit._database import AuditError
+from toolseam_plugins.audit._seal import Seal, Sealed
 from toolseam_plugins.durable._journal import place_of, sealed
 from toolseam_plugins.durable._records import DurableError, Records, connected, take
 from toolseam_plugins.durable._store import HELD, WAITING, DurableStore
@@ -36,6 +37,7 @@ BEGIN = """
 INSERT INTO run (id, status, part, began, changed, asked) VALUES (%s, 'queued', 0, %s, %s, %s)
 ON CONFLICT DO NOTHING
 """
+_FIRST_KEY = "INSERT INTO key VALUES ('audit', %s) ON CONFLICT DO NOTHING"
 _STATUS = "SELECT status, reason, outcome, part, changed, asked FROM run WHERE id = %s"
 CANCELLED = """
 UPDATE run SET status = 'cancelled', reason = 'cancelled', state = NULL, changed = %s
@@ -85,7 +87,8 @@ class Durable:
             in which all content is sealed with the audit's key.
         providers: whom a run may ask besides those that `host.provider` gives, by name.
 
-    Raises `DurableError` where the extra is missing or the database cannot be reached.
+    Raises `DurableError` where the extra is missing, the database cannot be reached, or its runs
+    are sealed with another key.
     """
 
     def __init__(
@@ -100,6 +103,7 @@ class Durable:
         self.url = database_url
         self.seal = Seal(host.settings.audit.key_env)
         self.records = Records(database_url)
+        self._hold_key()
         self._providers = dict(providers or {})
         self._client: DBOSClient | None = None
         state = host._state  # noqa: SLF001 - a store before the host's own; no hook gives one later
@@ -199,7 +203,8 @@ class Durable:
             concurrency: how many runs at once each worker drives; the last one that started says.
             attempts: how often a run is taken up again before it is given up, since it may be what
                 ends its workers.
-            until: set it from another thread, or from a signal.
+            until: set it from another thread, or from a signal; the runs that are driven then have
+                ten seconds to come to an end, and others go on with the rest.
         """
         from toolseam_plugins.durable._worker import Worker
 
@@ -212,6 +217,18 @@ class Durable:
             client.destroy()
 
     # -- inside --------------------------------------------------------------------------------
+
+    def _hold_key(self) -> None:
+        """See that the key is the one of these runs: with another one each would look altered."""
+        place = place_of("", "key")
+        try:
+            self.records.change(_FIRST_KEY, self.seal.close(b"toolseam", place))
+            ((kept,),) = self.records.rows("SELECT sealed FROM key")
+            self.seal.open(bytes(kept), place)
+        except (Sealed, AuditError):
+            self.records.close()
+            message = "The runs of this database are sealed with another key: see `audit.key_env`."
+            raise DurableError(message) from None
 
     def providers(self, names: Iterable[str]) -> list[Provider]:
         """Return those of these names; raises `ProviderError`."""

@@ -37,6 +37,7 @@ _TABLES = (
     CREATE TABLE IF NOT EXISTS intent (run_id text, key text, attempt text NOT NULL,
     at double precision NOT NULL, verdict text, said_by text, PRIMARY KEY (run_id, key))
     """,
+    "CREATE TABLE IF NOT EXISTS key (name text PRIMARY KEY, sealed bytea NOT NULL)",
     """
     CREATE TABLE IF NOT EXISTS decision (run_id text, position bigint, sealed bytea NOT NULL,
     PRIMARY KEY (run_id, position))

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from toolseam import Actor
+from toolseam.providers import ProviderError
 from toolseam.runs import Budget, RunError
 from toolseam_plugins.audit._seal import Sealed
 from toolseam_plugins.durable._durable import (
@@ -43,6 +44,8 @@ LOGGER = logging.getLogger("toolseam.durable")
 _PAUSE_S = 0.1
 _LOOK_S = 0.5
 """How often a worker looks for runs of workers that are gone."""
+_DRAIN_S = 10
+"""How long a worker that is stopped waits for the runs that it drives."""
 _DRIVEN = """
 UPDATE run SET status = 'running', part = %s, changed = %s
 WHERE id = %s AND status NOT IN ('completed', 'failed', 'cancelled')
@@ -107,7 +110,7 @@ class Worker:
             while not stop.wait(_LOOK_S):
                 self._look_after_others()
         finally:
-            DBOS.destroy(workflow_completion_timeout_sec=1, destroy_registry=True)
+            DBOS.destroy(workflow_completion_timeout_sec=_DRAIN_S, destroy_registry=True)
             self._life.close()
 
     def _part(self) -> Any:  # noqa: ANN401 - what the engine calls
@@ -134,6 +137,9 @@ class Worker:
         except RunError as error:
             LOGGER.warning("the run %s cannot go on now: %s", run_id, error.code)
             return self._stand(run_id, WAITING)
+        except ProviderError as error:
+            LOGGER.warning("the run %s has no provider here: %s", run_id, error.fault.value)
+            return self._stand(run_id, "failed", "provider_failed")
         except Sealed:
             LOGGER.warning("what was sealed of the run %s does not open", run_id)
             return self._stand(run_id, "failed", "altered")

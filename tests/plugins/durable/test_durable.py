@@ -1,10 +1,22 @@
 """Durable runs: started here, driven by a worker there, and none is lost with its process."""
 
+from __future__ import annotations
+
+import threading
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import psycopg
 import pytest
 
 from support.durable import ENDED, approve, durable, executions, wait, wait_for, workers
 from support.tools import ADA
 from toolseam.runs import RunError
+
+if TYPE_CHECKING:
+    from collections.abc import Generator
+
+    from toolseam_plugins.durable import Durable
 
 QUESTION = "read a, read b;write c;read d"
 
@@ -25,6 +37,40 @@ def test_a_run_goes_from_the_queue_to_its_end(url: str) -> None:
     assert [each.tool for each in pending] == ["write"]
     assert (ended.status, ended.answer) == ("completed", "It is done.")
     assert [executions(key) for key in "abcd"] == [1, 1, 1, 1]
+
+
+@contextmanager
+def working(found: Durable) -> Generator[None]:
+    """Be a worker here, in a thread, until it is told to stop."""
+    until = threading.Event()
+    thread = threading.Thread(target=found.work, kwargs={"until": until})
+    thread.start()
+    try:
+        yield
+    finally:
+        until.set()
+        thread.join(60)
+        assert not thread.is_alive()
+
+
+def test_a_worker_stops_when_it_is_told_to_and_runs_outlive_an_outage(url: str) -> None:
+    """All connections break in the middle of a run: it stands still, and goes on. Then it ends."""
+    with durable(url) as found:
+        with working(found):
+            run_id = found.start("told", "read a 0.5;write b;read c", actor=ADA)
+            wait_for("a")
+            with psycopg.connect(url) as connection:
+                connection.execute(
+                    b"SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+                    b" WHERE datname = current_database() AND pid <> pg_backend_pid()"
+                )
+            assert wait(found, run_id, "waiting_for_approval", *ENDED).status not in ENDED
+        approve(found, run_id)
+        with working(found):
+            ended = wait(found, run_id, *ENDED)
+
+    assert (ended.status, ended.reason) == ("completed", "completed")
+    assert [executions(key) for key in "abc"] == [1, 1, 1]
 
 
 def test_a_run_that_ends_its_workers_is_given_up(url: str) -> None:
@@ -53,6 +99,15 @@ def test_a_run_is_cancelled_before_its_next_step(url: str) -> None:
 
         assert found.status(run_id).status == "cancelled"
         assert executions("b") == 0
+
+
+def test_a_run_whose_provider_nobody_gives_has_failed(url: str) -> None:
+    """A worker that cannot ask it says so, and drives the next run."""
+    with durable(url) as found, workers(url):
+        runs = [found.start(name, "read a", actor=ADA) for name in ("nobody:here", "told")]
+        ended = [wait(found, run_id, *ENDED) for run_id in runs]
+
+    assert [run.reason for run in ended] == ["provider_failed", "completed"]
 
 
 def test_a_run_takes_no_option_that_is_none(url: str) -> None:

@@ -10,6 +10,7 @@ import pytest
 from support.durable import ENDED, approve, durable, wait, workers
 from support.tools import ADA
 from toolseam.runs import Decision, RunError
+from toolseam_plugins.durable import DurableError
 
 CANARIES = ("canary-question", "canary-read", "canary-write", "canary-edit", "canary-artifact")
 
@@ -82,3 +83,25 @@ def test_what_was_moved_does_not_open(url: str) -> None:
             failed.append(found.status(runs[1]))
 
     assert {(run.status, run.reason) for run in failed} == {("failed", "altered")}
+
+
+def test_a_worker_with_another_key_is_refused(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Before it drives anything: to it each run would look as if it had been altered."""
+    with durable(url):
+        pass
+    monkeypatch.setenv("OTHER_KEY", base64.b64encode(bytes(32)).decode())
+
+    with (
+        pytest.raises(DurableError, match="another key"),
+        durable(url, audit={"key_env": "OTHER_KEY"}),
+    ):
+        pass
+
+
+def test_a_database_that_is_away_is_named_without_its_password() -> None:
+    """What is raised has the kind of the fault, and nothing of the address."""
+    with pytest.raises(DurableError) as refused, durable("postgresql://me:canary@127.0.0.1:1/x"):
+        pass
+
+    assert "canary" not in str(refused.value)
+    assert refused.value.__cause__ is None
