@@ -96,6 +96,7 @@ def web(workspace: Path, trusted_lab: Lab) -> Iterator[tuple[Served, Place, Path
         assert port is not None
         assert file is not None
         yield served, Place(int(port[1])), Path(file[1])
+        served.signal(signal.SIGTERM)
 
 
 def test_over_http_a_token_is_made_for_the_owner_alone(web: tuple[Served, Place, Path]) -> None:
@@ -145,6 +146,7 @@ def test_a_token_may_come_from_the_environment(workspace: Path, trusted_lab: Lab
         said = served.said(b"serving http").decode()
         port = int(re.findall(r":(\d+)/mcp", said)[0])
         session = opened(Place(port), authorization="Bearer of-the-operator-1")
+        served.signal(signal.SIGTERM)
 
     assert "token: the variable MCP_TOKEN" in said
     assert session
