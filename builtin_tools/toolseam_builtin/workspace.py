@@ -104,6 +104,8 @@ class Workspace:
             `postgresql://` address. Absent means the one SQLite file in the folder.
         source_root: the folder of the sources, by default the workspace's own.
         folder: where the workspace is; paths are relative to it. Set by the host.
+        state: the folder of what is made of the workspace, its index; absent means the usual one
+            of whoever asks. Set by the host.
         trusted: the operator trusts this folder with this file. Set by the host.
         tables_allow: the operator's `[tables] allow`; empty lets all that is not denied pass.
         tables_deny: everybody's `[tables] deny`.
@@ -142,6 +144,7 @@ class Workspace:
     accounts: AccountSettings = AccountSettings()
 
     folder: str = attrs.field(factory=os.getcwd, converter=_text)
+    state: str | None = None
     trusted: bool = False
     tables_allow: tuple[str, ...] = ()
     tables_deny: tuple[str, ...] = ()
@@ -169,8 +172,9 @@ class Workspace:
     def sandbox_needs(self, spec: ToolSpec) -> dict[str, object]:
         """Return what a tool needs of a sandbox: what the workspace names, no more.
 
-        `network` for a database server and for hosts that may be probed; paths to `read` and,
-        for the tools that edit a SQLite file, the folder to `write`.
+        `network` for a database server and for hosts that may be probed; paths to `read`, the
+        index too for those that ask it, and, for the tools that edit a SQLite file, the folder to
+        `write`.
         """
         editing = spec.group == "editing"
         addresses = (self.database or "", (editing and self.write_database) or "")
@@ -183,6 +187,11 @@ class Workspace:
         paths = dict.fromkeys([folder, *(_fixed(path) for path in named if path.startswith("/"))])
         apart = tuple(p for p in paths if p == folder or not p.startswith(folder + "/"))
         write = (folder,) if editing and not network else ()
+        if spec.group == "rag":
+            from toolseam_builtin._index._place import FILE, index_folder
+
+            index = index_folder(self) / FILE
+            apart = (*apart, str(index)) if index.exists() else apart
         return {"network": network, "read": apart, "write": write}
 
     @property

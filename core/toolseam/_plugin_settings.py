@@ -3,7 +3,7 @@
 A third party's class gets `[plugins.<distribution>]` of the operator's file. The builtins' class
 gets `[workspace]` of the workspace file, over which `[plugins.toolseam]` goes; a field whose
 metadata says `operator` is taken from the latter alone. A field named like a fact of the host
-(`folder`, `trusted`, `tables_allow`, `tables_deny`) is set by the host and by nobody else.
+(`folder`, `state`, `trusted`, `tables_allow`, `tables_deny`) is set by the host and by nobody else.
 """
 
 from __future__ import annotations
@@ -63,6 +63,11 @@ class PluginSettings:
         own, facts, file, key = self._table(tool.distribution, wanted)
         if "folder" in facts:
             facts["folder"] = str(facts["folder"])
+        if "state" in facts:
+            from toolseam.guards import state_folder
+
+            # Here it can be found; elsewhere home and variables are others.
+            facts["state"] = str(state_folder(Path(self._settings.folder or ".").resolve()))
         try:
             return encode([own, facts, file, key], limit=ARGUMENT_BYTES).decode()
         except (Unencodable, TooLarge):
@@ -97,6 +102,7 @@ class PluginSettings:
         settings = self._settings
         facts: dict[str, object] = {
             "folder": settings.folder or Path.cwd(),
+            "state": None,
             "trusted": settings.workspace_trusted,
             "tables_allow": settings.operator.tables.allow,
             "tables_deny": settings.denied_tables,

@@ -131,6 +131,20 @@ def test_builtin_tools_say_what_they_need(
     assert needs == attrs.evolve(wanted, read=read, write=write)
 
 
+def test_tools_that_ask_the_index_say_that_they_need_it(tmp_path: Path) -> None:
+    """It stands in the user's state folder, and only it is needed of what is there."""
+    from toolseam_builtin.workspace import Workspace
+
+    made = Workspace(folder=str(tmp_path / "shop"), state=str(tmp_path))
+    of_rag, other = spec("rag_query", group="rag"), spec("read_records", group="content")
+    before = made.sandbox_needs(of_rag)["read"]
+    (tmp_path / "index.sqlite").touch()
+
+    assert before == (str(made.place),)
+    assert made.sandbox_needs(of_rag)["read"] == (str(made.place), str(tmp_path / "index.sqlite"))
+    assert made.sandbox_needs(other)["read"] == (str(made.place),)
+
+
 def test_a_read_that_its_host_ended_is_unavailable() -> None:
     """Closing kills what runs; what has only read is lost, and nothing is wrong with the tool."""
     host = Host(tools=apart.TOOLS, settings={"runs_in": {"*": "process"}})

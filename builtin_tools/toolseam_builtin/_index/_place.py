@@ -17,7 +17,9 @@ FILE = "index.sqlite"
 
 def index_folder(workspace: Workspace) -> Path:
     """Return the folder of a workspace's index, whether or not it is there."""
-    return state_folder(workspace.place)
+    from pathlib import Path
+
+    return state_folder(workspace.place) if workspace.state is None else Path(workspace.state)
 
 
 def private_folder(workspace: Workspace) -> Path:
