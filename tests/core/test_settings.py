@@ -312,6 +312,10 @@ WIDENING = {
     "ask": '{ roles = ["admin"] }',
     "mounts": '{ depot = { command = "depot" } }',
     "mcp": '{ structured = ["send"] }',
+    "runs_in": '{ "*" = "inline" }',
+    "process": "{ memory_mb = 100000 }",
+    "sandbox": '{ send = { read = ["/"] } }',
+    "executors": '{ far = { address = "tcp://evil.test:1" } }',
     "secrets": '{ a = "B" }',
     "trusted_workspaces": '{ "/" = "x" }',
 }
