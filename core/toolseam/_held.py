@@ -8,6 +8,7 @@ import attrs
 
 from toolseam._errors import publish
 from toolseam._runs import RunError
+from toolseam._text import NAME_CHARACTERS, short
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -95,18 +96,46 @@ def settle(
 ) -> bool:
     """Keep what a person says of calls of a held run; True if no call is left.
 
-    Raises `RunError`: `permission_denied` for who may not say, else what the store raises.
+    What a call is the store says, and of those that are handed in only their places count.
+
+    Raises `RunError`: `permission_denied` for who may not say, `not_found` for what is not held,
+    else what the store raises.
     """
-    said = list(calls)
     if actor.service:
         raise RunError("A service account cannot know what happened.", "permission_denied")
+    run = next((each for each in state.store.held_runs() if each.id == run_id), None)
+    if run is None:
+        raise RunError("No run of this id is held here.", "not_found")
+    known = {(each.round, each.position): each for each in run.calls}
+    places = [(call.round, call.position) for call in calls]
+    if not known.keys() >= set(places):
+        raise _no_such_call()
+    # Who says nothing of any call still has a run end, or go on.
+    _refuse_stranger(state, run, [known[place] for place in places] or run.calls, actor)
+    return state.store.settle(
+        run_id, [Told(*place, verdict, short(actor.name)) for place in places]
+    )
+
+
+def _refuse_stranger(
+    state: HostState, run: HeldRun, said: Iterable[HeldCall], actor: Actor
+) -> None:
+    owns = run.owner is not None and _kept_name(run.owner) == _kept_name(actor.name)
+    if state.four_eyes and owns:
+        raise RunError("Somebody else has to approve (four_eyes).", "permission_denied")
+    # Of a tool that is gone or disabled by now an administrator says it.
+    if actor.is_admin:
+        return
     for call in said:
-        tool = state.registry.get(call.tool)
-        # Of a tool that is gone or disabled by now an administrator says it.
-        if not actor.is_admin and not state.policy.may_approve(tool, actor):
+        if not state.policy.may_approve(state.registry.get(call.tool), actor):
             raise RunError(f"{actor.name} may not say it of {call.tool}.", "permission_denied")
-    told = [Told(call.round, call.position, verdict, actor.name) for call in said]
-    return state.store.settle(run_id, told)
+    if not run.calls and not owns:
+        raise RunError(f"{actor.name} may not say it of this run.", "permission_denied")
+
+
+def _kept_name(name: str) -> str:
+    """Return a name as it is after a store has kept it, whatever that makes of it."""
+    return "".join(each if each.isprintable() else "\ufffd" for each in name[:NAME_CHARACTERS])
 
 
 def held_of(run: Run) -> HeldRun:
@@ -131,8 +160,12 @@ def settled(run: HeldRun, told: Sequence[Told]) -> HeldRun:
     for each in told:
         place = each.round, each.position
         if place not in known:
-            raise RunError("No such call of this run is held.", "not_found")
+            raise _no_such_call()
         if known[place].told is not None:
             raise RunError("Somebody has said what this call did.", "conflict")
         known[place] = attrs.evolve(known[place], told=each)
     return attrs.evolve(run, calls=tuple(known.values()))
+
+
+def _no_such_call() -> RunError:
+    return RunError("No such call of this run is held.", "not_found")

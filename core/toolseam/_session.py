@@ -310,12 +310,15 @@ class Session:
 
         Args:
             run_id: the run, one of `host.held_runs()`.
-            calls: of that run; none, to say that people have seen a run without an open call.
+            calls: of that run, told by their places; none, to say that people have seen a run
+                without an open call.
             verdict: `done` or `not_done`.
-            actor: who says so, a person who might approve such a call.
+            actor: who says so, a person who might approve such a call; of a run without any its
+                owner or an administrator.
 
         Raises `RunError`: `not_found` where nothing is held, `permission_denied` for who may not
-        say, `conflict` where somebody has.
+        say, or if the operator wants somebody else than the owner (`four_eyes`); `conflict` where
+        somebody has said it.
         """
         return settle(self._conversation.state, run_id, calls, verdict, actor)
 
