@@ -165,9 +165,9 @@ def asked(message: bytes) -> tuple[str, list[Any]]:
     except (BadText, UnicodeDecodeError):
         said = None
     if isinstance(said, list) and said:
-        word, *rest = said
-        if type(word) is str:
-            return word, rest
+        values: list[Any] = said
+        if type(values[0]) is str:
+            return values[0], values[1:]
     raise Lost("worker_protocol", "it asked for something that is not known")
 
 

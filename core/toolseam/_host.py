@@ -421,10 +421,10 @@ class Host:
         self._closed = True
         self._tell_plugins("toolseam_close")
         self._close_sources()
+        self._runners.close()  # how a write ended that was at work is kept
         try:
             self._state.store.close()
         finally:
-            self._runners.close()
             self._state.resources.close()
             self._state.workers.close()
 

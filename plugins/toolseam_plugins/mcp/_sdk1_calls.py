@@ -32,7 +32,8 @@ class Calls:
             self._early[found.id] = _scope()
         if method != _CANCELLED or hasattr(found, "id"):
             return False
-        given_up = (found.params or {}).get("requestId")
+        params: dict[str, Any] = found.params or {}
+        given_up = params.get("requestId")
         # `true` and 1.0 would be the request 1.
         if type(given_up) in {int, str}:
             for held in (self._early, self._begun):
