@@ -158,16 +158,16 @@ def _ended(word: str, value: Any) -> ToolResult:  # noqa: ANN401 - untrusted JSO
     raise Lost("worker_protocol", "the answer is of no known kind")
 
 
-def asked(message: bytes) -> tuple[str, list[Any]]:
+def asked(message: bytes) -> tuple[str, list[object]]:
     """Return what a body asks of its host: a word, and what goes with it; else raise `Lost`."""
     try:
         said = parse(message.decode(), limit=_ASKED_BYTES)
     except (BadText, UnicodeDecodeError):
         said = None
     if isinstance(said, list) and said:
-        values: list[Any] = said
-        if type(values[0]) is str:
-            return values[0], values[1:]
+        word, *rest = cast("list[object]", said)
+        if isinstance(word, str):
+            return word, rest
     raise Lost("worker_protocol", "it asked for something that is not known")
 
 
