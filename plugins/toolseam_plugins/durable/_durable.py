@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import time
 import uuid
+from contextlib import suppress
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, TypedDict
 
@@ -15,7 +16,14 @@ from toolseam.runs import RunError
 from toolseam_plugins.audit._database import AuditError
 from toolseam_plugins.audit._seal import Seal, Sealed
 from toolseam_plugins.durable._journal import place_of, sealed
-from toolseam_plugins.durable._records import DurableError, Records, connected, take
+from toolseam_plugins.durable._records import (
+    DurableError,
+    Records,
+    change,
+    connected,
+    rows,
+    take,
+)
 from toolseam_plugins.durable._store import HELD, WAITING, DurableStore
 
 if TYPE_CHECKING:
@@ -23,11 +31,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from typing import Unpack
 
+    import psycopg
     from dbos import DBOSClient
 
     from toolseam import Actor, Host
     from toolseam.providers import Provider
     from toolseam.runs import Budget, Decision
+
+    Connection = psycopg.Connection[Any]
 
 APPLICATION, VERSION, QUEUE, WORKFLOW = "toolseam", "1", "toolseam", "toolseam_run"
 ENGINE_SCHEMA = "toolseam_dbos"
@@ -38,14 +49,14 @@ INSERT INTO run (id, status, part, began, changed, asked) VALUES (%s, 'queued', 
 ON CONFLICT DO NOTHING
 """
 _FIRST_KEY = "INSERT INTO key VALUES ('audit', %s) ON CONFLICT DO NOTHING"
-_STATUS = "SELECT status, reason, outcome, part, changed, asked FROM run WHERE id = %s"
+_STATUS = "SELECT status, reason, outcome FROM run WHERE id = %s"
 CANCELLED = """
-UPDATE run SET status = 'cancelled', reason = 'cancelled', state = NULL, changed = %s
+UPDATE run SET status = 'cancelled', reason = 'cancelled', state = NULL, held = NULL, changed = %s
 WHERE id = %s AND status NOT IN ('completed', 'failed', 'cancelled')
 """
-_QUEUED = """
-UPDATE run SET status = 'queued', changed = %s WHERE id = %s AND status = %s AND changed = %s
-"""
+_STANDS = "SELECT status, part, asked FROM run WHERE id = %s FOR UPDATE"
+# Who has driven it so far drives it no more.
+_QUEUED = "UPDATE run SET status = 'queued', part = %s, driver = '', changed = %s WHERE id = %s"
 
 
 @attrs.frozen
@@ -154,7 +165,10 @@ class Durable:
 
     def status(self, run_id: str) -> DurableRun:
         """Return how a run stands; raises `RunError` `not_found`."""
-        status, reason, outcome, *_ = self._row(run_id)
+        found = self.records.rows(_STATUS, run_id)
+        if not found:
+            raise _not_found()
+        status, reason, outcome = found[0]
         said: dict[str, Any] = {}
         if outcome is not None:
             said = orjson.loads(self.seal.open(bytes(outcome), place_of(run_id, "outcome")))
@@ -166,7 +180,9 @@ class Durable:
         Raises `RunError` as `session.decide` does.
         """
         if self.host.session().decide(run_id, decisions):
-            self.resume(run_id)
+            # Where it goes on by now, somebody else has seen that all is said.
+            with suppress(RunError):
+                self.resume(run_id)
         return self.status(run_id)
 
     def resume(self, run_id: str) -> None:
@@ -175,24 +191,34 @@ class Durable:
         Raises `RunError`: `not_found` where it neither waits nor is held, `conflict` while nobody
         has said what a held call did.
         """
-        # Nothing is changed before the engine has it: who dies between two words loses no run.
-        status, _, _, part, changed, asked = self._row(run_id)
-        if status == HELD:
-            self._rewind(workflow_id(run_id, part), self.store.go_on(run_id))
-        elif status == WAITING:
-            self._enqueue(run_id, part + 1, asked)
-        else:
-            raise RunError("The run neither waits nor is held.", "not_found")
-        self.records.change(_QUEUED, time.time(), run_id, status, changed)
+
+        # Nothing is changed before the engine has it: who dies between two words loses no run. And
+        # nobody else changes it meanwhile, nor drives it.
+        def go_on(connection: Connection) -> None:
+            status, part, asked = _stands(connection, run_id)
+            if status == HELD:
+                self._rewind(workflow_id(run_id, part), self.store.go_on(run_id))
+            elif status == WAITING:
+                part += 1
+                self._enqueue(run_id, part, asked)
+            else:
+                raise RunError("The run neither waits nor is held.", "not_found")
+            change(connection, _QUEUED, part, time.time(), run_id)
+
+        self.records.ask(go_on)
 
     def cancel(self, run_id: str) -> None:
         """Stop a run: at once where it waits, else before its next step; an ended one stays so.
 
         Raises `RunError` `not_found`.
         """
-        part = self._row(run_id)[3]
-        self._engine().cancel_workflow(workflow_id(run_id, part))
-        self.records.change(CANCELLED, time.time(), run_id)
+
+        def stop(connection: Connection) -> None:
+            _, part, _ = _stands(connection, run_id)
+            self._engine().cancel_workflow(workflow_id(run_id, part))
+            change(connection, CANCELLED, time.time(), run_id)
+
+        self.records.ask(stop)
 
     def work(
         self, concurrency: int = 4, *, attempts: int = 25, until: threading.Event | None = None
@@ -203,8 +229,8 @@ class Durable:
             concurrency: how many runs at once each worker drives; the last one that started says.
             attempts: how often a run is taken up again before it is given up, since it may be what
                 ends its workers.
-            until: set it from another thread, or from a signal; the runs that are driven then have
-                ten seconds to come to an end, and others go on with the rest.
+            until: set it from another thread, or from a signal; the steps that are on their way
+                then have ten seconds to come to an end, and others go on from there.
         """
         from toolseam_plugins.durable._worker import Worker
 
@@ -234,18 +260,15 @@ class Durable:
         """Return those of these names; raises `ProviderError`."""
         return [self._providers.get(name) or self.host.provider(name) for name in names]
 
-    def _row(self, run_id: str) -> tuple[Any, ...]:
-        found = self.records.rows(_STATUS, run_id)
-        if not found:
-            raise RunError("There is no durable run of this id.", "not_found")
-        return found[0]
-
     def _rewind(self, workflow: str, key: str) -> None:
         """Have the engine repeat a workflow from the step on that held its run."""
         from dbos import error as engine
 
         steps = self._engine().list_workflow_steps(workflow)
-        number = next(step["function_id"] for step in steps if step["function_name"] == key)
+        found = [step["function_id"] for step in steps if step["function_name"] == key]
+        # Who died before the row said so has dropped them already.
+        after = max((step["function_id"] for step in steps), default=0) + 1
+        number = min(found, default=after)
         try:
             self._engine().rewind_workflow(
                 workflow, start_step=number, application_version=VERSION, queue_name=QUEUE
@@ -270,6 +293,18 @@ class Durable:
         if self._client is None:
             self._client = engine_client(self.url)
         return self._client
+
+
+def _stands(connection: Connection, run_id: str) -> tuple[Any, ...]:
+    """Return how a run stands, of which nobody else changes anything in this transaction."""
+    found = rows(connection, _STANDS, run_id)
+    if not found:
+        raise _not_found()
+    return found[0]
+
+
+def _not_found() -> RunError:
+    return RunError("There is no durable run of this id.", "not_found")
 
 
 def workflow_id(run_id: str, part: int) -> str:

@@ -23,19 +23,23 @@ T = TypeVar("T")
 LOGGER = logging.getLogger("toolseam.durable")
 SCHEMA = "toolseam_durable"
 _MAKING = 0x7473647572  # the lock under which the schema is made
-_OPTIONS = f"-c search_path={SCHEMA} -c statement_timeout=30s"
+# What was committed must be there after a crash, whatever the role or the database is set to.
+_OPTIONS = (
+    f"-c search_path={SCHEMA} -c statement_timeout=30s -c synchronous_commit=on"
+    r" -c default_transaction_isolation=read\ committed"
+)
 _WAIT_S = 5
 _PAUSE_S = 0.5
 _TABLES = (
     f"CREATE SCHEMA IF NOT EXISTS {SCHEMA}",
     """
     CREATE TABLE IF NOT EXISTS run (id text PRIMARY KEY, status text NOT NULL, reason text,
-    part bigint NOT NULL, began double precision NOT NULL, changed double precision NOT NULL,
-    asked text NOT NULL, state bytea, held bytea, outcome bytea)
+    part bigint NOT NULL, driver text NOT NULL DEFAULT '', began double precision NOT NULL,
+    changed double precision NOT NULL, asked text NOT NULL, state bytea, held bytea, outcome bytea)
     """,
     """
     CREATE TABLE IF NOT EXISTS intent (run_id text, key text, attempt text NOT NULL,
-    at double precision NOT NULL, verdict text, said_by text, PRIMARY KEY (run_id, key))
+    at double precision NOT NULL, told bytea, PRIMARY KEY (run_id, key))
     """,
     "CREATE TABLE IF NOT EXISTS key (name text PRIMARY KEY, sealed bytea NOT NULL)",
     """

@@ -5,6 +5,7 @@ The store that the host had is told all that happens, so that an audit keeps it 
 
 from __future__ import annotations
 
+import hashlib
 import time
 from contextlib import suppress
 from datetime import UTC, datetime
@@ -15,7 +16,13 @@ import orjson
 from toolseam import ErrorCode, ToolResult
 from toolseam.runs import HeldCall, HeldRun, RunError, Told
 from toolseam_plugins.audit._seal import Sealed
-from toolseam_plugins.durable._journal import place_of
+from toolseam_plugins.durable._journal import (
+    DRIVING,
+    driving,
+    place_of,
+    told_of,
+    told_text,
+)
 from toolseam_plugins.durable._records import DurableError, change, rows
 
 if TYPE_CHECKING:
@@ -26,7 +33,7 @@ if TYPE_CHECKING:
     from toolseam import Step
     from toolseam._held import Verdict
     from toolseam.runs import Intent, KeptDecision, Run, RunStep, RunStore
-    from toolseam_plugins.audit._seal import Seal
+    from toolseam_plugins.audit._seal import Place, Seal
     from toolseam_plugins.durable._journal import EngineJournal
     from toolseam_plugins.durable._records import Records
 
@@ -34,16 +41,31 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 WAITING, HELD = "waiting_for_approval", "held"
+FENCED = "fenced"
+_TAKEN = "it is driven elsewhere, or was stopped"
 _LOOK = "SELECT status, state FROM run WHERE id = %s"
-_SUSPEND = "UPDATE run SET status = %s, state = %s, changed = %s WHERE id = %s"
-_HOLD = "UPDATE run SET status = %s, held = %s, changed = %s WHERE id = %s"
-_HELD = "SELECT id, began, held FROM run WHERE status = %s ORDER BY began, id"
-_SAID = "SELECT key, verdict, said_by FROM intent WHERE run_id = %s AND verdict IS NOT NULL"
-_ALTERED = """
-UPDATE run SET status = 'failed', reason = 'altered', state = NULL, changed = %s WHERE id = %s
+_DRIVES = "SELECT 1 FROM run WHERE id = %s AND driver = %s"
+_SUSPEND = """
+UPDATE run SET status = %s, state = %s, changed = %s
+WHERE id = %s AND driver = %s AND status NOT IN ('completed', 'failed', 'cancelled')
 """
-_OPEN = "SELECT verdict FROM intent WHERE run_id = %s AND key = %s FOR UPDATE"
-_TELL = "UPDATE intent SET verdict = %s, said_by = %s WHERE run_id = %s AND key = %s"
+_CLAIM = """
+UPDATE run SET status = 'running', changed = %s
+WHERE id = %s AND driver = %s AND status NOT IN ('completed', 'failed', 'cancelled')
+"""
+_HOLD = """
+UPDATE run SET status = %s, held = %s, changed = %s
+WHERE id = %s AND driver = %s AND status NOT IN ('completed', 'failed', 'cancelled')
+"""
+_KEPT = "SELECT held FROM run WHERE id = %s AND status = %s FOR UPDATE"
+_HELD = "SELECT id, began, held FROM run WHERE status = %s ORDER BY began, id"
+_SAID = "SELECT key, told FROM intent WHERE run_id = %s AND told IS NOT NULL"
+_ALTERED = """
+UPDATE run SET status = 'failed', reason = 'altered', state = NULL, held = NULL, changed = %s
+WHERE id = %s AND status NOT IN ('completed', 'failed', 'cancelled')
+"""
+_OPEN = "SELECT told FROM intent WHERE run_id = %s AND key = %s FOR UPDATE"
+_TELL = "UPDATE intent SET told = %s WHERE run_id = %s AND key = %s"
 
 
 class DurableStore:
@@ -59,29 +81,29 @@ class DurableStore:
         self.inner = inner
         self._records = records
         self._seal = seal
-        self.driven: dict[str, EngineJournal] = {}
 
     # -- what happens --------------------------------------------------------------------------
 
     def begin(self, run_id: str, facts: Mapping[str, object]) -> None:
         """Remember that a run began."""
-        self.inner.begin(run_id, {**facts, "durable": run_id in self.driven})
+        self.inner.begin(run_id, {**facts, "durable": driving(run_id) is not None})
 
     def intent(self, intent: Intent) -> ToolResult | None:
         """Store a write's intent, in the audit and in the fence; a refusal if that cannot be."""
         refused = self.inner.intent(intent)
-        journal = self.driven.get(intent.run_id)
-        if refused is not None or journal is None:
+        if refused is not None:
             return refused
+        journal = driving(intent.run_id)
         try:
+            if journal is None:
+                # A durable run that nobody drives here has no fence, and does not write.
+                return _unfenced() if self._is_durable(intent.run_id) else None
             if journal.intend(f"{intent.round}.{intent.position}"):
                 return None
-        except DurableError:
-            message = "The fence cannot be written, so nothing that may write is run; try later."
-            code, reason = ErrorCode.UNAVAILABLE, {"reason": "fence"}
-            return ToolResult.error(message, code, retriable=True, metadata=reason)
+        except (DurableError, RunError):
+            return _unfenced()
         message = "Another process makes this call."
-        return ToolResult.error(message, ErrorCode.CONFLICT, metadata={"reason": "fenced"})
+        return ToolResult.error(message, ErrorCode.CONFLICT, metadata={"reason": FENCED})
 
     def step(self, step: Step) -> None:
         """Nothing: the host's own store is told by itself."""
@@ -91,13 +113,13 @@ class DurableStore:
         self.inner.note(step)
 
     def holds(self, run_id: str) -> bool:
-        """Tell whether a write's outcome could not be stored."""
-        return self.inner.holds(run_id)
+        """Tell whether a write's outcome could not be stored; a durable run's is a step of it."""
+        return driving(run_id) is None and self.inner.holds(run_id)
 
     def end(self, run: Run) -> None:
         """Remember how a run ended, unless another process drives it by now."""
-        journal = self.driven.get(run.id)
-        if journal is None or not journal.gone:
+        journal = driving(run.id)
+        if journal is None or self._drives(journal):
             self.inner.end(run)
 
     def close(self) -> None:
@@ -109,16 +131,21 @@ class DurableStore:
 
     def suspend(self, run_id: str, state: bytes) -> None:
         """Keep a run that waits, sealed."""
-        if run_id not in self.driven:
+        journal = driving(run_id)
+        if journal is None:
             self.inner.suspend(run_id, state)
             return
         kept = self._seal.close(state, place_of(run_id, "state"))
+        values = WAITING, kept, time.time(), run_id, journal.attempt
 
-        def store(connection: Connection) -> None:
+        def store(connection: Connection) -> bool:
+            if not change(connection, _SUSPEND, *values):
+                return False
             change(connection, "DELETE FROM decision WHERE run_id = %s", run_id)
-            change(connection, _SUSPEND, WAITING, kept, time.time(), run_id)
+            return True
 
-        self._records.wait(store)
+        if not self._records.wait(store):
+            raise journal.lost(_TAKEN)
 
     def look(self, run_id: str) -> bytes:
         """Return the state of a run that waits, or that this process has taken."""
@@ -126,7 +153,7 @@ class DurableStore:
         if not found:
             return self.inner.look(run_id)
         status, state = found[0]
-        if state is None or (status != WAITING and run_id not in self.driven):
+        if state is None or (status != WAITING and driving(run_id) is None):
             raise _not_found()
         try:
             return self._seal.open(bytes(state), place_of(run_id, "state"))
@@ -146,15 +173,22 @@ class DurableStore:
             self.inner.decide(run_id, decisions)
             return
 
-        def store(connection: Connection) -> bool:
-            if not rows(connection, f"{_LOOK} AND status = %s FOR UPDATE", run_id, WAITING):
+        tried: list[bool] = []
+
+        def store(connection: Connection) -> None:
+            found = rows(connection, f"{_LOOK} AND status = %s FOR UPDATE", run_id, WAITING)
+            if not found:
                 raise _not_found()
             statement = "INSERT INTO decision VALUES (%s, %s, %s) ON CONFLICT DO NOTHING"
+            said = dict(self._said(connection, run_id, found[0][1])) if tried else {}
+            tried.append(True)
             for each in decisions:
-                kept = self._seal.close(each.text, place_of(run_id, f"decision {each.position}"))
+                # A connection that broke may have stored it, and this is the second try.
+                if said.get(each.position) == each.text:
+                    continue
+                kept = self._seal.close(each.text, _wait_of(run_id, found[0][1], each.position))
                 if not change(connection, statement, run_id, each.position, kept):
                     raise RunError("Somebody has decided about this call.", "conflict")
-            return True
 
         self._asked(store)
 
@@ -162,13 +196,10 @@ class DurableStore:
         """Return what people have said so far."""
         if not self._is_durable(run_id):
             return self.inner.decisions(run_id)
-        statement = "SELECT position, sealed FROM decision WHERE run_id = %s ORDER BY position"
 
         def read(connection: Connection) -> tuple[bytes, ...]:
-            return tuple(
-                self._seal.open(bytes(kept), place_of(run_id, f"decision {position}"))
-                for position, kept in rows(connection, statement, run_id)
-            )
+            ((_, state),) = rows(connection, _LOOK, run_id)
+            return tuple(text for _, text in self._said(connection, run_id, state))
 
         return self._asked(read)
 
@@ -184,30 +215,35 @@ class DurableStore:
         if not self._is_durable(run_id):
             self.inner.claim(run_id, state)
             return
-        if run_id not in self.driven:
+        journal = driving(run_id)
+        if journal is None:
             raise RunError("A worker goes on with this run: Durable.resume.", "conflict")
         if self.look(run_id) != state:
             raise RunError("The run has gone on; look at it again.", "conflict")
-        statement = "UPDATE run SET status = 'running', changed = %s WHERE id = %s"
-        self._records.change(statement, time.time(), run_id)
+        if not self._records.change(_CLAIM, time.time(), run_id, journal.attempt):
+            raise journal.lost(_TAKEN)
 
     # -- what is held --------------------------------------------------------------------------
 
     def hold(self, run: Run) -> None:
         """Hold a run of whose write only the intent is known."""
+        journal = driving(run.id)
+        if journal is not None and not self._drives(journal):
+            raise journal.lost(_TAKEN)
         self.inner.hold(run)
-        if run.id not in self.driven:
+        if journal is None:
             return
         calls = [_call_json(cast("Step", step)) for step in run.steps if step.kind == "tool"]
         text = orjson.dumps([call for call in calls if call is not None])
         kept = self._seal.close(text, place_of(run.id, "held"))
-        self._records.change(_HOLD, HELD, kept, time.time(), run.id)
+        if not self._records.change(_HOLD, HELD, kept, time.time(), run.id, journal.attempt):
+            raise journal.lost(_TAKEN)
 
     def held_runs(self) -> tuple[HeldRun, ...]:
         """Return the runs that are held, durable ones first."""
         found = self._asked(lambda connection: rows(connection, _HELD, HELD))
-        own = [self._held(*row) for row in found]
-        known = {run.id for run in own}
+        own = [run for run in (self._held(*row) for row in found) if run is not None]
+        known = {run_id for run_id, *_ in found}
         return (*own, *(run for run in self.inner.held_runs() if run.id not in known))
 
     def settle(self, run_id: str, told: Sequence[Told]) -> bool:
@@ -215,11 +251,21 @@ class DurableStore:
         if not self._is_durable(run_id):
             return self.inner.settle(run_id, told)
 
+        tried: list[bool] = []
+
         def store(connection: Connection) -> None:
-            if not rows(connection, f"{_LOOK} AND status = %s FOR UPDATE", run_id, HELD):
+            found = rows(connection, _KEPT, run_id, HELD)
+            if not found:
                 raise RunError("No run of this id is held here.", "not_found")
+            again = bool(tried)
+            tried.append(True)
+            places = {
+                (call["round"], call["position"]) for call in self._calls(run_id, found[0][0])
+            }
             for each in told:
-                _tell(connection, run_id, each)
+                if (each.round, each.position) not in places:
+                    raise RunError("No such call of this run is held.", "not_found")
+                self._tell(connection, run_id, each, again=again)
 
         self._asked(store)
         with suppress(RunError):
@@ -235,7 +281,8 @@ class DurableStore:
     def go_on(self, run_id: str) -> str:
         """Hand a run that is held back to a worker: return the key of the call that held it.
 
-        Raises `RunError`: `not_found`, and `conflict` while a call is open.
+        The key is empty where no call did. Raises `RunError`: `not_found`, and `conflict` while a
+        call is open.
         """
         run = self._found_held(run_id)
         if run.open:
@@ -245,12 +292,12 @@ class DurableStore:
             still = {(call.round, call.position) for call in run.open}
             self.settle(run_id, [each for each in told if (each.round, each.position) in still])
             run = self._found_held(run_id)
-        if run.open or not run.calls:
+        if run.open:
             raise RunError("Not every call of this run is told of.", "conflict")
         with suppress(RunError):
             self.inner.release(run_id)
-        first = min(run.calls, key=lambda call: (call.round, call.position))
-        return f"{first.round}.{first.position}"
+        places = sorted((call.round, call.position) for call in run.calls)
+        return "{}.{}".format(*places[0]) if places else ""
 
     # -- inside --------------------------------------------------------------------------------
 
@@ -260,12 +307,52 @@ class DurableStore:
                 return run
         raise RunError("No run of this id is held here.", "not_found")
 
-    def _held(self, run_id: str, began: float, kept: bytes) -> HeldRun:
+    def _drives(self, journal: EngineJournal) -> bool:
+        """Tell whether nobody else has taken the run since."""
+        if journal.gone:
+            return False
+        values = journal.run_id, journal.attempt
+        return bool(self._records.wait(lambda connection: rows(connection, _DRIVES, *values)))
+
+    def _said(
+        self, connection: Connection, run_id: str, state: bytes | None
+    ) -> list[tuple[int, bytes]]:
+        """Return what people have said of the calls that wait in this state, by position."""
+        statement = "SELECT position, sealed FROM decision WHERE run_id = %s ORDER BY position"
+        return [
+            (position, self._seal.open(bytes(kept), _wait_of(run_id, state, position)))
+            for position, kept in rows(connection, statement, run_id)
+        ]
+
+    def _calls(self, run_id: str, kept: bytes | None) -> list[dict[str, Any]]:
+        if kept is None:
+            return []
         calls: list[dict[str, Any]] = orjson.loads(
             self._seal.open(bytes(kept), place_of(run_id, "held"))
         )
+        return calls
+
+    def _tell(self, connection: Connection, run_id: str, told: Told, *, again: bool) -> None:
+        key = f"{told.round}.{told.position}"
+        found = rows(connection, _OPEN, run_id, key)
+        if not found:
+            raise RunError("No such call of this run is held.", "not_found")
+        said = told.verdict, told.said_by[:64]
+        if found[0][0] is not None:
+            if again and told_of(self._seal, run_id, key, found[0][0]) == said:
+                return
+            raise RunError("Somebody has said what this call did.", "conflict")
+        change(connection, _TELL, told_text(self._seal, run_id, key, *said), run_id, key)
+
+    def _held(self, run_id: str, began: float, kept: bytes | None) -> HeldRun | None:
+        """Return a run that is held, None for one that has been altered, which ends it."""
         said = self._asked(lambda connection: rows(connection, _SAID, run_id))
-        told = {key: _told(key, verdict, said_by) for key, verdict, said_by in said}
+        try:
+            calls = self._calls(run_id, kept)
+            told = {key: _told(key, *told_of(self._seal, run_id, key, text)) for key, text in said}
+        except Sealed:
+            self._records.change(_ALTERED, time.time(), run_id)
+            return None
         made = tuple(
             HeldCall(**call, told=told.get(f"{call['round']}.{call['position']}")) for call in calls
         )
@@ -277,9 +364,9 @@ class DurableStore:
         return bool(self._asked(lambda connection: rows(connection, _LOOK, run_id)))
 
     def _asked(self, work: Callable[[Connection], T]) -> T:
-        """Do it, or tell that it cannot be done now."""
+        """Do it, or tell that it cannot be done now; who drives a run waits until it can be."""
         try:
-            return self._records.ask(work)
+            return self._records.ask(work) if DRIVING.get() is None else self._records.wait(work)
         except DurableError as fault:
             raise RunError(str(fault), "unavailable") from None
         except Sealed:
@@ -291,19 +378,23 @@ def _told(key: str, verdict: Verdict, said_by: str) -> Told:
     return Told(int(round_number), int(position), verdict, said_by)
 
 
-def _tell(connection: Connection, run_id: str, told: Told) -> None:
-    key = f"{told.round}.{told.position}"
-    found = rows(connection, _OPEN, run_id, key)
-    if not found:
-        raise RunError("No such call of this run is held.", "not_found")
-    if found[0][0] is not None:
-        raise RunError("Somebody has said what this call did.", "conflict")
-    change(connection, _TELL, told.verdict, told.said_by[:64], run_id, key)
+def _wait_of(run_id: str, state: bytes | None, position: int) -> Place:
+    """Return where a decision stands: in this very wait, of which the state was sealed once."""
+    wait = hashlib.sha256(bytes(state or b"")).hexdigest()
+    return place_of(run_id, f"decision {wait} {position}")
+
+
+def _unfenced() -> ToolResult:
+    message = "The fence cannot be written, so nothing that may write is run; try later."
+    code, reason = ErrorCode.UNAVAILABLE, {"reason": "fence"}
+    return ToolResult.error(message, code, retriable=True, metadata=reason)
 
 
 def _call_json(step: Step) -> dict[str, Any] | None:
-    """Return a call whose effect nobody knows as plain JSON, None for any other."""
-    if step.effect != "unknown" or step.metadata.value.get("reason") != "fenced":
+    """Return a call of which nobody knows what it did as plain JSON, None for any other."""
+    # Of a tool that is gone by now nobody knows that it writes.
+    lost = step.status == ErrorCode.EXECUTION_ERROR.value
+    if not lost or step.metadata.value.get("reason") != FENCED:
         return None
     arguments = None if step.arguments is None else step.arguments.value
     return {

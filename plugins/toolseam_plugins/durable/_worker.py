@@ -22,7 +22,6 @@ from toolseam_plugins.audit._seal import Sealed
 from toolseam_plugins.durable._durable import (
     APPLICATION,
     BEGIN,
-    CANCELLED,
     ENGINE_SCHEMA,
     QUEUE,
     VERSION,
@@ -30,37 +29,39 @@ from toolseam_plugins.durable._durable import (
     engine_client,
     workflow_id,
 )
-from toolseam_plugins.durable._journal import EngineJournal, opened, place_of
-from toolseam_plugins.durable._records import DurableError, connected, take
+from toolseam_plugins.durable._journal import DRIVING, EngineJournal, Lost, opened, place_of
+from toolseam_plugins.durable._records import DurableError, connected, rows, take
 from toolseam_plugins.durable._store import HELD, WAITING
 
 if TYPE_CHECKING:
     import psycopg
+    from dbos import DBOS
 
     from toolseam.runs import Run
     from toolseam_plugins.durable._durable import Durable
 
 LOGGER = logging.getLogger("toolseam.durable")
-_PAUSE_S = 0.1
 _LOOK_S = 0.5
 """How often a worker looks for runs of workers that are gone."""
 _DRAIN_S = 10
 """How long a worker that is stopped waits for the runs that it drives."""
-_DRIVEN = """
-UPDATE run SET status = 'running', part = %s, changed = %s
-WHERE id = %s AND status NOT IN ('completed', 'failed', 'cancelled')
-"""
+_LEFT_LOOKS = 10
+"""How many looks find a run of this worker that it does not drive, until it is put back."""
 _ENDED = """
 UPDATE run SET status = %s, reason = %s, outcome = %s, changed = %s,
 state = CASE WHEN %s THEN state END, held = CASE WHEN %s THEN held END
-WHERE id = %s AND status NOT IN ('completed', 'failed', 'cancelled')
+WHERE id = %s AND driver = %s AND status NOT IN ('completed', 'failed', 'cancelled')
 """
-_DRIVING = """
+_STILL = """
 SELECT id, part FROM run WHERE status IN ('queued', 'running') AND changed < %s LIMIT 1000
 """
 _GIVEN_UP = """
 UPDATE run SET status = 'failed', reason = 'given_up', state = NULL, changed = %s
-WHERE id = %s AND status IN ('queued', 'running')
+WHERE id = %s AND part = %s AND status IN ('queued', 'running') AND changed < %s
+"""
+_STOPPED = """
+UPDATE run SET status = 'cancelled', reason = 'cancelled', state = NULL, changed = %s
+WHERE id = %s AND part = %s AND status IN ('queued', 'running') AND changed < %s
 """
 _STILL_S = 5.0
 """How long a run has to stand still before the engine is asked about it."""
@@ -77,6 +78,9 @@ class Worker:
         self._durable = durable
         self._name = uuid.uuid4().hex[:16]
         self._life: psycopg.Connection[Any] | None = None
+        self._engine: DBOS | None = None
+        self._ends = threading.Event()
+        self._left: dict[str, int] = {}
 
     def work(self, concurrency: int, attempts: int, until: threading.Event | None) -> None:
         """Drive runs until `until` is set."""
@@ -84,7 +88,7 @@ class Worker:
 
         engine_client(self._durable.url).destroy()  # the tables are there from now on
         self._life = self._alive()
-        DBOS(
+        self._engine = DBOS(
             config={
                 "name": APPLICATION,
                 "system_database_url": self._durable.url,
@@ -110,8 +114,10 @@ class Worker:
             while not stop.wait(_LOOK_S):
                 self._look_after_others()
         finally:
+            # What is driven here ends before its next step, and nothing is said of it.
+            self._ends.set()
             DBOS.destroy(workflow_completion_timeout_sec=_DRAIN_S, destroy_registry=True)
-            self._life.close()
+            self._let_go()
 
     def _part(self) -> Any:  # noqa: ANN401 - what the engine calls
         def toolseam_run(run_id: str, part: int, asked: str) -> str:
@@ -125,36 +131,47 @@ class Worker:
         """Take a run as far as it goes and return how it stands; nothing of it is said."""
         from dbos import error as engine
 
-        durable, now = self._durable, time.time()
-        durable.records.change(BEGIN, run_id, now, now, asked)
-        durable.records.change(_DRIVEN, part, now, run_id)
-        journal = EngineJournal(run_id, durable.records, durable.seal)
-        # One that was lost to somebody, and has come back here, is driven until its next step.
-        while durable.store.driven.setdefault(run_id, journal) is not journal:
-            time.sleep(_PAUSE_S)
+        records, now = self._durable.records, time.time()
+        journal = EngineJournal(run_id, records, self._durable.seal, self._ends.is_set)
+        records.change(BEGIN, run_id, now, now, asked)
+        if not journal.take(part):
+            return self._stands(run_id)
+        token = DRIVING.set(journal)
         try:
-            run = self._run(journal, part, asked)
+            return self._driven(journal, part, asked)
+        except engine.DBOSWorkflowCancelledError:
+            self._stand(journal, "cancelled", "cancelled")
+            raise
+        except Lost:
+            # The engine still has it as one that is on its way, here or elsewhere.
+            raise
+        except BaseException as error:  # noqa: BLE001 - nobody else would take it up
+            LOGGER.error("the run %s was stopped by %s", run_id, type(error).__name__)  # noqa: TRY400
+            return self._stand(journal, "cancelled", "cancelled")
+        finally:
+            DRIVING.reset(token)
+
+    def _driven(self, journal: EngineJournal, part: int, asked: str) -> str:
+        run_id = journal.run_id
+        try:
+            return self._ended(journal, self._run(journal, part, asked))
         except RunError as error:
             LOGGER.warning("the run %s cannot go on now: %s", run_id, error.code)
-            return self._stand(run_id, WAITING)
+            return self._stand(journal, WAITING)
         except ProviderError as error:
             LOGGER.warning("the run %s has no provider here: %s", run_id, error.fault.value)
-            return self._stand(run_id, "failed", "provider_failed")
+            return self._stand(journal, "failed", "provider_failed")
+        except DurableError:
+            raise journal.lost("the database does not answer") from None
         except Sealed:
             LOGGER.warning("what was sealed of the run %s does not open", run_id)
-            return self._stand(run_id, "failed", "altered")
+            return self._stand(journal, "failed", "altered")
         except Exception as error:  # noqa: BLE001 - the engine would store its words
             if journal.altered:
                 LOGGER.warning("what was kept of the run %s has been altered", run_id)
-                return self._stand(run_id, "failed", "altered")
+                return self._stand(journal, "failed", "altered")
             LOGGER.error("the run %s ended with %s", run_id, type(error).__name__)  # noqa: TRY400
-            return self._stand(run_id, "failed", "contract_error")
-        except engine.DBOSWorkflowCancelledError:
-            durable.records.change(CANCELLED, time.time(), run_id)
-            raise
-        finally:
-            durable.store.driven.pop(run_id, None)
-        return self._ended(run)
+            return self._stand(journal, "failed", "contract_error")
 
     def _run(self, journal: EngineJournal, part: int, asked: str) -> Run:
         durable, run_id = self._durable, journal.run_id
@@ -179,24 +196,32 @@ class Worker:
             **words["options"],
         )
 
-    def _ended(self, run: Run) -> str:
+    def _ended(self, journal: EngineJournal, run: Run) -> str:
         reason = None if run.reason is None else run.reason.value
-        return self._stand(run.id, run.status.value, reason, {"answer": run.answer})
+        return self._stand(journal, run.status.value, reason, {"answer": run.answer})
+
+    def _stands(self, run_id: str) -> str:
+        look = "SELECT status FROM run WHERE id = %s"
+        found = self._durable.records.wait(lambda connection: rows(connection, look, run_id))
+        return str(found[0][0]) if found else ""
 
     def _stand(
         self,
-        run_id: str,
+        journal: EngineJournal,
         status: str,
         reason: str | None = None,
         said: dict[str, str] | None = None,
     ) -> str:
         kept = None
         if said is not None:
-            kept = self._durable.seal.close(orjson.dumps(said), place_of(run_id, "outcome"))
-        goes_on = status in {WAITING, HELD}
-        values = status, reason, kept, time.time(), goes_on, goes_on, run_id
-        self._durable.records.change(_ENDED, *values)
-        return status
+            place = place_of(journal.run_id, "outcome")
+            kept = self._durable.seal.close(orjson.dumps(said), place)
+        goes_on, whose = status in {WAITING, HELD}, (journal.run_id, journal.attempt)
+        values = status, reason, kept, time.time(), goes_on, goes_on, *whose
+        if self._durable.records.change(_ENDED, *values):
+            return status
+        # Somebody else has gone on with it, or stopped it.
+        return self._stands(journal.run_id)
 
     # -- the others ----------------------------------------------------------------------------
 
@@ -208,38 +233,55 @@ class Worker:
 
     def _look_after_others(self) -> None:
         """Put runs of workers that are gone back into the queue."""
-        import psycopg
         from dbos import DBOS
 
+        self._live_on()
         try:
             found = DBOS.list_workflows(status="PENDING", load_input=False, load_output=False)
+            self._put_back({each.workflow_id for each in found if each.executor_id == self._name})
             others = {str(each.executor_id) for each in found} - {self._name}
             gone = [each for each in others if not self._lives(each)]
             if gone:
                 # What one worker has put back is no more the lost one's, so it is done once.
                 DBOS._recover_pending_workflows(gone)  # noqa: SLF001 - the engine's own word for it
             self._give_up()
-        except (psycopg.Error, DurableError) as fault:
+        except Exception as fault:  # noqa: BLE001 - a worker outlives what fails here
             LOGGER.warning("others could not be looked after: %s", type(fault).__name__)
-            self._live_again()
+
+    def _put_back(self, own: set[str]) -> None:
+        """Put runs back into the queue that the engine has given to this worker, and it lost."""
+        from dbos._utils import INTERNAL_QUEUE_NAME
+
+        engine = self._engine
+        if engine is None:
+            return
+        left = own - set(engine._active_workflows_set.activeList())  # noqa: SLF001 - nobody else knows
+        self._left = {each: self._left.get(each, 0) + 1 for each in left}
+        for each, looks in self._left.items():
+            if looks >= _LEFT_LOOKS:
+                # Only where it is still this worker's.
+                whose = each, [self._name], INTERNAL_QUEUE_NAME
+                engine._sys_db.reenqueue_for_recovery(*whose)  # noqa: SLF001 - of one run alone
 
     def _give_up(self) -> None:
         """End the runs that the engine takes up no more."""
         from dbos import DBOS
 
-        records = self._durable.records
-        still = records.rows(_DRIVING, time.time() - _STILL_S)
-        names = {workflow_id(run_id, part): run_id for run_id, part in still}
+        records, before = self._durable.records, time.time() - _STILL_S
+        still = records.rows(_STILL, before)
+        names = {workflow_id(run_id, part): (run_id, part) for run_id, part in still}
         if not names:
             return
         ended = DBOS.list_workflows(
             workflow_ids=list(names),
-            status=["MAX_RECOVERY_ATTEMPTS_EXCEEDED", "ERROR"],
+            status=["MAX_RECOVERY_ATTEMPTS_EXCEEDED", "ERROR", "CANCELLED"],
             load_input=False,
             load_output=False,
         )
         for each in ended:
-            records.change(_GIVEN_UP, time.time(), names[each.workflow_id])
+            # Who cancelled it may have died before he said so.
+            statement = _STOPPED if each.status == "CANCELLED" else _GIVEN_UP
+            records.change(statement, time.time(), *names[each.workflow_id], before)
 
     def _lives(self, name: str) -> bool:
         """Tell whether a worker's lock is held."""
@@ -255,14 +297,24 @@ class Worker:
         life.execute(b"SELECT pg_advisory_unlock(%s)", (key,))
         return False
 
-    def _live_again(self) -> None:
-        """Take the lock again over a new connection; until then others take up what is here."""
+    def _let_go(self) -> None:
+        life, self._life = self._life, None
+        if life is not None:
+            life.close()
+
+    def _live_on(self) -> None:
+        """Have the lock, over a new connection where the last one broke: others see none."""
         import psycopg
 
         with suppress(psycopg.Error, DurableError):
             if self._life is not None:
-                self._life.close()
-            self._life = self._alive()
+                try:
+                    self._life.execute(b"SELECT 1")
+                except psycopg.Error:
+                    self._let_go()
+                    LOGGER.warning("the life line of this worker broke")
+            if self._life is None:
+                self._life = self._alive()
 
 
 def _key(name: str) -> int:
