@@ -134,3 +134,17 @@ def test_nobody_says_it_in_a_pipe_or_of_a_stranger(
     assert (piped.code, strange.code) == (2, 1)
     assert "needs a terminal" in piped.err
     assert "no run nobody is held here" in strange.out
+
+
+def test_the_owner_says_nothing_where_the_operator_wants_four_eyes(
+    workspace: Path, lab_with_audit: Lab, own_user_folders: Path, config: Path
+) -> None:
+    """He is refused as he would be who approves his own call, and the run is held on."""
+    run = broken(lab_with_audit, workspace, own_user_folders)
+    config.write_text(f"{config.read_text()}[approval]\nfour_eyes = true\n")
+
+    refused = held(lab_with_audit, workspace, run, answer=("done",))
+
+    assert refused.code == 1
+    assert "permission_denied: Somebody else has to approve (four_eyes)." in refused.out
+    assert run in held(lab_with_audit, workspace).out

@@ -7,9 +7,10 @@ import pytest
 
 from support.audit import Kept, host, writer
 from support.tools import ADA, plugin
-from toolseam import Host, ToolError, ToolResult
+from toolseam import Actor, Host, ToolError, ToolResult
 from toolseam.runs import Decision, Run, RunError
 from toolseam.testing import ScriptedProvider
+from toolseam_plugins import audit
 from toolseam_plugins.audit import look
 
 RUN = "SELECT status, reason FROM run WHERE kind = 'run'"
@@ -66,9 +67,9 @@ def test_what_was_interrupted_in_a_write_is_listed_and_settled(kept: Kept) -> No
         (call,) = held.open
         settled = made.session().settle(held.id, [call], "not_done", actor=ADA)
         left = made.held_runs()
-        with look(made.settings) as audit:
-            told = audit.told(run_id)
-            decisions = audit.decisions(run_id)
+        with look(made.settings) as found:
+            told = found.told(run_id)
+            decisions = found.decisions(run_id)
 
     assert (held.id, held.owner, held.reason, held.goes_on) == (run_id, "ada", "interrupted", False)
     assert (call.tool, call.status, call.arguments) == ("write", "interrupted", {"text": "y"})
@@ -154,3 +155,25 @@ def test_a_run_without_an_open_call_ends_when_people_have_seen_it(kept: Kept) ->
         assert made.session().settle(run.id, (), "done", actor=ADA)
 
     assert kept.rows(RUN) == [("failed", "settled")]
+
+
+@pytest.mark.parametrize("is_seen", [False, True])
+def test_the_owner_says_nothing_where_the_operator_wants_four_eyes(
+    kept: Kept, is_seen: bool
+) -> None:
+    """Whose run it is the store knows, also of one without an open call; a stranger ends none."""
+    run_id = interrupted(kept)
+    if is_seen:
+        with host(kept, writer([])):
+            kept.rows("UPDATE run_step SET status = 'ok', effect = 'done'")
+    settings = kept.settings() | {"approval": {"four_eyes": True}}
+    with Host(tools=[writer([])], plugins=[audit], settings=settings) as made:
+        (held,) = made.held_runs()
+        with pytest.raises(RunError) as refused:
+            made.session().settle(run_id, held.open, "done", actor=ADA)
+        somebody = Actor("root", {"admin"}) if is_seen else Actor("bob")
+        settled = made.session().settle(run_id, held.open, "done", actor=somebody)
+
+    assert len(held.calls) == (0 if is_seen else 1)
+    assert str(refused.value) == "Somebody else has to approve (four_eyes)."
+    assert settled
