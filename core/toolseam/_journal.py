@@ -27,11 +27,13 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
 
     from toolseam._call import Call, Place
+    from toolseam._conversation import Conversation
     from toolseam._messages import ToolCall
     from toolseam._run_state import RunState
 
 FENCED = "fenced"
 Fate = Literal["none", "unknown", "done", "not_done"]
+_EFFECTS: dict[Fate, str] = {"unknown": "unknown", "done": "done", "not_done": "none"}
 
 
 class Journal(Protocol):
@@ -45,8 +47,16 @@ class Journal(Protocol):
         """The id that the run has in every process."""
         ...
 
+    @property
+    def gone(self) -> bool:
+        """Whether another process has the run by now, so that nobody is told of an end here."""
+        ...
+
     async def once(self, key: str, make: Callable[[], Awaitable[bytes]]) -> bytes:
-        """Return what was kept under a key, or else make it and keep it; `make` never raises."""
+        """Return what was kept under a key, or else make it and keep it.
+
+        Whatever a provider or a tool raises, `make` returns; but who is cancelled cancels it too.
+        """
         ...
 
     def fate(self, key: str) -> Fate:
@@ -83,13 +93,17 @@ async def replied(
         return encode({**said, "elapsed_s": run.elapsed_s}, limit=CONTENT_LIMIT)
 
     kept = decode(await journal.once(f"{run.round}/{number}", make))
-    # The time that a request took is spent, whoever asked.
-    run.spent_s += max(0.0, kept["elapsed_s"] - run.elapsed_s)
+    _set_clock(run, kept["elapsed_s"])
     if "late" in kept:
         raise TimeoutError
     if "fault" in kept:
         raise ProviderError("The provider failed.", ProviderFault(kept["fault"]))
     return _reply_of(kept["reply"])
+
+
+def _set_clock(run: RunState, elapsed_s: float) -> None:
+    """Make it as late in the run as it was, whoever did it, and however long it is looked up."""
+    run.spent_s += elapsed_s - run.elapsed_s
 
 
 def _reply_json(reply: Reply) -> dict[str, Any]:
@@ -117,28 +131,38 @@ def _reply_of(found: Mapping[str, Any]) -> Reply:
 # -- calls ----------------------------------------------------------------------------------------
 
 
+class Stopped(Exception):
+    """A tool has raised what ends a run, in the process that made the call."""
+
+
 @attrs.frozen
 class _Kept:
-    """An answer as it is kept: the result, and what the run knows of the attempt besides."""
+    """An answer as it is kept: the result, and what the run knows of the attempt besides.
+
+    `last` is the highest number that the call and those that it made have taken; `raised` says that
+    it ended the run.
+    """
 
     result: ToolResult
     ran: bool
+    effect: str
     mark: DataClass
-    last: int | None
+    elapsed_s: float
+    last: int | None = None
     fenced: bool = False
+    raised: bool = False
 
     def text(self) -> bytes:
-        facts = {"ran": self.ran, "mark": self.mark.value, "last": self.last}
-        facts["fenced"] = self.fenced
+        facts = {each.name: getattr(self, each.name) for each in attrs.fields(_Kept)[1:]}
+        facts["mark"] = self.mark.value
         return encode(facts) + b"\n" + encode_result(self.result).encode()
 
 
 def _kept_of(text: bytes) -> _Kept:
     first, _, result = text.partition(b"\n")
-    facts = decode(first)
-    mark = DataClass(facts["mark"])
-    outcome = decode_result(result.decode())
-    return _Kept(outcome, facts["ran"], mark, facts["last"], facts["fenced"])
+    facts: dict[str, Any] = decode(first)
+    facts["mark"] = DataClass(facts["mark"])
+    return _Kept(decode_result(result.decode()), **facts)
 
 
 async def answered(
@@ -149,39 +173,72 @@ async def answered(
     place: Place,
     make_call: Callable[[], Awaitable[Call]],
 ) -> Call:
-    """Return the attempt to call a tool, made now or before, and by nobody twice."""
+    """Return the attempt to call a tool, made now or before, and by nobody twice.
+
+    Raises what the tool has raised that ends a run (§5), and `Stopped` for who repeats that one.
+    """
     key = f"{place.round}.{place.position}"
     conversation = run.conversation
     made: list[tuple[Call, bytes]] = []
+    raised: list[BaseException] = []
 
     async def make() -> bytes:
         call, fate = None, await asyncio.to_thread(journal.fate, key)
         if fate == "none":
-            call = await make_call()
+            try:
+                call = await make_call()
+            except BaseException as error:  # noqa: BLE001 - kept, and raised afterwards
+                call = _stopped_by(error, conversation, place)
+                raised.append(error)
             if not call.ran:
                 # Another attempt may have stored its intent a moment before this one.
                 fate = await asyncio.to_thread(journal.fate, key)
-        mark = conversation.mark
-        if call is None or fate != "none":
-            last = None if call is None else conversation.trace.next_number()
-            fenced = fate == "unknown"
-            return _Kept(_known(fate), fate != "not_done", mark, last, fenced).text()
         # It may have called others, whose numbers nobody takes when this is repeated.
-        last = conversation.trace.next_number()
-        text = _Kept(call.result, call.ran, mark, last).text()
-        made.append((call, text))
+        last = None if call is None else conversation.trace.next_number()
+        facts = conversation.mark, run.elapsed_s, last
+        if call is None or fate != "none":
+            ran, fenced = fate != "not_done", fate == "unknown"
+            return _Kept(_known(fate), ran, _EFFECTS[fate], *facts, fenced).text()
+        kept = _Kept(call.result, call.ran, call.effect, *facts, raised=bool(raised))
+        made.append((call, text := kept.text()))
         return text
 
     text = await journal.once(key, make)
+    if raised:
+        raise raised[0]
+    kept = _kept_of(text)
+    _set_clock(run, kept.elapsed_s)
     if made and made[0][1] == text:
         return made[0][0]
-    kept = _kept_of(text)
     run.held = run.held or kept.fenced
-    call = replayed(conversation, asked.name, arguments, kept.result, place, ran=kept.ran)
+    return _replayed(conversation, asked.name, arguments, place, kept)
+
+
+def _replayed(
+    conversation: Conversation,
+    name: str,
+    arguments: Any,  # noqa: ANN401 - as the seam takes them
+    place: Place,
+    kept: _Kept,
+) -> Call:
+    result, ran, effect = kept.result, kept.ran, kept.effect
+    call = replayed(conversation, name, arguments, result, place, ran=ran, effect=effect)
     conversation.raise_mark(kept.mark)
     if kept.last is not None:
         conversation.trace.next_number = itertools.count(kept.last + 1).__next__
+    if kept.raised:
+        raise Stopped
     return call
+
+
+def _stopped_by(error: BaseException, conversation: Conversation, place: Place) -> Call:
+    """Return the finished call whose tool has raised what ends a run; anything else is raised."""
+    if isinstance(error, Exception | asyncio.CancelledError | GeneratorExit):
+        raise error
+    for call in reversed(conversation.trace.calls):
+        if call.for_wire is place:
+            return call
+    raise error
 
 
 def _known(fate: Fate) -> ToolResult:

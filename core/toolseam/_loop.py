@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from toolseam._context_fit import fit
 from toolseam._errors import ToolseamError
-from toolseam._journal import replied
+from toolseam._journal import Stopped, replied
 from toolseam._messages import AssistantMessage, Finish, ProviderError, Reply, Request
 from toolseam._policy import is_too_far
 from toolseam._replies import reply_of
@@ -60,16 +60,14 @@ async def drive(run: RunState, decided: Mapping[int, Decision] | None = None) ->
     tell_run(run)
     try:
         ended = await _drive(run, decided)
+    except Stopped:
+        ended = cancelled(run)
     except Exception:
-        broken = _ended(run, Termination.CONTRACT_ERROR)
-        store.end(broken)
-        tell_run(run, broken)
+        _end_at_once(run, _ended(run, Termination.CONTRACT_ERROR))
         raise
     except BaseException:
         # Here and now: whoever stopped the run waits for nothing any more.
-        stopped = cancelled(run)
-        store.end(stopped)
-        tell_run(run, stopped)
+        _end_at_once(run, cancelled(run))
         raise
     try:
         if ended.status.is_terminal:
@@ -78,6 +76,13 @@ async def drive(run: RunState, decided: Mapping[int, Decision] | None = None) ->
     finally:
         tell_run(run, ended)
     return ended
+
+
+def _end_at_once(run: RunState, ended: Run) -> None:
+    """Store an end, and tell of it, unless another process goes on with the run."""
+    if run.journal is None or not run.journal.gone:
+        run.conversation.state.store.end(ended)
+        tell_run(run, ended)
 
 
 def tell_run(run: RunState, now: Run | None = None) -> None:
@@ -146,7 +151,7 @@ def _may_wait(run: RunState, calls: tuple[ToolCall, ...]) -> bool:
 async def _answered(
     run: RunState, turn: tuple[ToolCall, ...], decided: Mapping[int, Decision]
 ) -> Run | None:
-    """Answer a turn; a run comes back if that ended it."""
+    """Answer a turn; a run comes back if that ended it, or holds it."""
     names = [call.name for call in turn]
     run.messages += await answer_turn(run, turn, decided)
     run.turn, run.pending = (), ()

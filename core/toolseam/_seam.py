@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 
 from toolseam._bounds import bound_result
 from toolseam._call import Call, Place, Refused, begin
-from toolseam._errors import ErrorCode
+from toolseam._errors import ErrorCode, ToolseamError
+from toolseam._jsontext import encode, parse
 from toolseam._levels import Zone
 from toolseam._outcome import busy, cancelled, result_of, rose, timed_out
 from toolseam._render import issue, render_bounded
@@ -171,20 +172,32 @@ def replayed(
     place: Place,
     *,
     ran: bool,
+    effect: str,
 ) -> Call:
     """Leave the step of a call that was made before, as it ended then; no plugin code runs.
 
-    The gate is not asked again: what happened has happened.
+    The gate is not asked again: what happened has happened, also where the tool is gone by now.
     """
     call = begin(conversation, name)
     call.for_wire = place
     _admit(call, name, arguments, look=True)
-    call.ran = ran
+    call.ran, call.effect = ran, effect
+    if call.arguments is None and effect == "unknown":
+        call.arguments = _as_asked(arguments)  # which people have to see
     failure = result.failure
     broke = ran and failure is not None and failure.code is ErrorCode.CONTRACT_ERROR
     if broke and call.tool is not None:
         conversation.withdraw(call.tool)
     return _finish(call, result)
+
+
+def _as_asked(arguments: object) -> bytes | None:
+    """Return arguments that no tool has read, None where they are no object."""
+    try:
+        given = parse(arguments) if isinstance(arguments, str) else arguments
+        return encode(cast("object", given)) if isinstance(given, dict) else None
+    except ToolseamError:
+        return None
 
 
 def _admit(call: Call, name: object, arguments: object, *, look: bool = False) -> ToolResult | None:

@@ -96,6 +96,8 @@ async def answer_turn(
 ) -> list[ToolMessage]:
     """Answer every call; those that are all `parallel_safe` run at once.
 
+    After a call that holds the run none is made, and none is answered.
+
     Args:
         run: the run.
         turn: the calls, in the model's order.
@@ -110,8 +112,14 @@ async def answer_turn(
     at_once = len(turn) > 1 and run.journal is None
     if at_once and all(_is_parallel_safe(run, call) for call in turn):
         return list(await asyncio.gather(*answers))
+    messages: list[ToolMessage] = []
     try:
-        return [await each for each in answers]
+        for each in answers:
+            messages.append(await each)
+            if run.held:
+                # Whoever goes on makes the rest; made now, each would be one more to ask about.
+                break
+        return messages
     finally:
         for each in answers:
             each.close()  # those that were never begun

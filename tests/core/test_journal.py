@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import time
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from support.audit import echo, writer
-from support.tools import ADA, Counted
-from toolseam import Host, ToolResult
+from support.tools import ADA, Counted, plugin
+from toolseam import Actor, Host, ToolResult
 from toolseam.providers import ProviderError, ProviderFault
-from toolseam.runs import Budget, Decision
+from toolseam.runs import Budget, Decision, RunChange
 from toolseam.testing import ScriptedProvider
 
 if TYPE_CHECKING:
@@ -23,6 +25,7 @@ class Kept:
     """A journal in memory; `lost` are writes whose outcome never came, as `write_1_0`."""
 
     run_id = "run-1"
+    gone = False
 
     def __init__(self, **lost: Any) -> None:
         self.texts: dict[str, bytes] = {}
@@ -49,6 +52,11 @@ def run(journal: Kept, script: list[Any], *tools: Any, **more: Any) -> Run:
     with Host(tools=tools) as host:
         session = host.session(actor=ADA)
         return session.run(ScriptedProvider(script), "q", journal=journal, **more)
+
+
+def calls(made: Run) -> list[Any]:
+    """Return the steps of its calls."""
+    return [step for step in made.steps if step.kind == "tool"]
 
 
 def facts(made: Run) -> tuple[Any, ...]:
@@ -89,7 +97,6 @@ def test_a_repeated_run_goes_on_after_the_last_thing_that_was_kept() -> None:
 
 def test_the_calls_that_a_tool_makes_keep_their_numbers_for_it() -> None:
     """A step after a call that called others has the same id, whether these are made again."""
-    from support.tools import plugin
 
     def outer(arguments: Any, context: Any) -> ToolResult:
         context.call("echo", {"text": "x"})
@@ -120,7 +127,6 @@ def test_a_failure_of_a_provider_is_kept_too() -> None:
 
 def test_the_time_of_a_request_stays_spent() -> None:
     """A budget of seconds counts what the request took in the process that made it."""
-    import time
 
     class Slow(ScriptedProvider):
         async def complete(self, request: Any) -> Any:
@@ -199,3 +205,169 @@ def test_a_write_of_which_only_the_intent_is_known_is_never_made_again(
     assert (step.status, step.effect, ended.status, done) == (status, effect, run_status, [])
     assert facts(again) == facts(ended)
     assert [(run.id, run.goes_on) for run in held] == [("run-1", True)] * (run_status == "held")
+
+
+# -- a write whose outcome was lost ---------------------------------------------------------------
+
+
+def held_and_settled(journal: Kept, script: list[Any], tools: Any, verdict: Any) -> tuple[Run, Run]:
+    """Return a run that is held, and what comes of it once an administrator has told of it."""
+    root = Actor("root", {"admin"})
+    with Host(tools=tools(first=True)) as host:
+        waits = host.session(actor=ADA).run(ScriptedProvider(script[:1]), "q", journal=Kept())
+        said = [Decision.approve(each, actor=ADA) for each in waits.pending if each.needs_approval]
+        resumed(journal, host, waits.id, said, ["never"])
+    taken = journal.texts["taken"]
+    with Host(tools=tools(first=False)) as host:
+        # Its process was lost, and this one knows of the intent alone.
+        journal.texts = {"taken": taken}
+        held = resumed(journal, host, waits.id, [], [])
+        (found,) = host.held_runs()
+        (call,) = found.open
+        assert host.session().settle(found.id, [call], verdict, actor=root)
+        key = f"{call.round}.{call.position}"
+        journal.lost = {f"write_{key.replace('.', '_')}": verdict}
+        del journal.texts[key]
+        return held, resumed(journal, host, waits.id, [], script[1:])
+
+
+@pytest.mark.parametrize("verdict", ["done", "not_done"])
+def test_after_a_write_that_was_lost_no_call_of_its_turn_is_made(verdict: str) -> None:
+    """People are asked of that one alone, and the rest is made once they have told of it."""
+    done: list[str] = []
+    script: list[Any] = [[("write", {"text": "a"}), ("write", {"text": "b"})], "done"]
+    lost = Kept()
+
+    def tools(*, first: bool) -> Any:
+        lost.lost = {"write_1_0": "unknown"}
+        done.clear()
+        return [writer(done)]
+
+    held, ended = held_and_settled(lost, script, tools, verdict)
+
+    (step,) = calls(held)
+    told, made = calls(ended)
+    assert (held.status, step.effect, told.id) == ("held", "unknown", step.id)
+    assert (ended.answer, made.effect, done) == ("done", "done", ["b"])
+
+
+@pytest.mark.parametrize(("verdict", "effect"), [("done", "done"), ("not_done", "none")])
+@pytest.mark.parametrize("now", ["gone", "a read that needs approval"])
+def test_a_lost_call_of_a_tool_that_is_no_write_any_more_is_told_of(
+    now: str, verdict: str, effect: str
+) -> None:
+    """Whoever removes the tool, and whoever approves a read, can still say what it did."""
+
+    def tools(*, first: bool) -> Any:
+        lost.lost = {"write_1_0": "unknown"}
+        if now == "gone":
+            return [writer([])] if first else []
+        return [counted(name="write", requires_approval=True)]
+
+    lost = Kept()
+    arguments = {"text": "y"} if now == "gone" else {"a": 1}
+    held, ended = held_and_settled(lost, [("write", arguments), "done"], tools, verdict)
+
+    (step,) = calls(held)
+    (told,) = calls(ended)
+    assert (held.status, step.effect, ended.status) == ("held", "unknown", "completed")
+    assert (step.tool, step.arguments and step.arguments.value) == ("write", arguments)
+    assert told.effect == effect
+
+
+def test_a_write_that_was_made_stays_done_when_its_tool_is_gone() -> None:
+    """What has happened is told of as it was, whoever repeats the run."""
+    journal = Kept()
+    with Host(tools=[writer([])]) as host:
+        script: list[Any] = [("write", {"text": "y"})]
+        waits = host.session(actor=ADA).run(ScriptedProvider(script), "q", journal=Kept())
+        said = [Decision.approve(waits.pending[0], actor=ADA)]
+        resumed(journal, host, waits.id, said, ["done"])
+    with Host() as host:
+        again = resumed(journal, host, waits.id, [], [])
+
+    (step,) = calls(again)
+    assert (step.status, step.effect, again.answer) == ("ok", "done", "done")
+
+
+# -- what ends a run ------------------------------------------------------------------------------
+
+
+class Own(BaseException):
+    """What no run survives, and a tool raises of its own accord."""
+
+
+@pytest.mark.parametrize("error", [Own, KeyboardInterrupt])
+@pytest.mark.parametrize("is_async", [False, True])
+def test_a_tool_that_raises_what_ends_a_run_is_not_called_again(
+    error: type[BaseException], is_async: bool
+) -> None:
+    """It is recorded as stopped, and raised; whoever repeats the run finds it ended (§5)."""
+    count = 0
+
+    def execute(arguments: Any) -> ToolResult:
+        nonlocal count
+        count += 1
+        raise error
+
+    async def aexecute(arguments: Any) -> ToolResult:
+        return execute(arguments)
+
+    journal, tool = Kept(), plugin(aexecute if is_async else execute, name="probe")
+    script: list[Any] = [[("probe", {}), ("probe", {"a": 1})], "never"]
+    with pytest.raises(error):
+        run(journal, script, tool)
+    with Host(tools=[tool]) as host:
+        steps: list[Any] = []
+        host.listen(steps.append)
+        again = host.session(actor=ADA).run(ScriptedProvider([]), "q", journal=journal)
+
+    assert (again.status, again.reason, count) == ("cancelled", "cancelled", 1)
+    assert [step.status for step in steps if step.kind == "tool"] == ["cancelled"]
+
+
+# -- who repeats a run ----------------------------------------------------------------------------
+
+
+def test_whoever_repeats_a_run_slowly_spends_none_of_its_time(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A budget of seconds ends a run where it has ended, however long its journal takes."""
+    late = 0.0
+    clock = SimpleNamespace(monotonic=lambda: time.monotonic() + late, time=time.time)
+    monkeypatch.setattr("toolseam._run_state.time", clock)
+
+    class Slow(Kept):
+        async def once(self, key: str, make: Callable[[], Awaitable[bytes]]) -> bytes:
+            nonlocal late
+            late += 100
+            return await super().once(key, make)
+
+    journal, budget = Kept(), Budget(seconds=60)
+    first = run(journal, [("probe", {}), "done"], counted(), budget=budget)
+    slow = Slow()
+    slow.texts = journal.texts
+    again = run(slow, [], counted(), budget=budget)
+
+    assert facts(again) == facts(first)
+    assert (first.status, late) == ("completed", 300)
+
+
+@pytest.mark.parametrize("gone", [True, False])
+def test_nobody_is_told_of_the_end_of_a_run_that_another_process_has(gone: bool) -> None:
+    """Who lost a run stops, and it goes on elsewhere; else it has ended with what was raised."""
+
+    class Taken(Kept):
+        async def once(self, key: str, make: Callable[[], Awaitable[bytes]]) -> bytes:
+            self.gone = gone
+            raise Own
+
+    told: list[Any] = []
+    with Host() as host:
+        host.listen_to_runs(told.append)
+        session = host.session(actor=ADA)
+        with pytest.raises(Own):
+            session.run(ScriptedProvider(["never"]), "q", journal=Taken())
+
+    changes = [each.status for each in told if isinstance(each, RunChange)]
+    assert changes == ["running", "cancelled"][: 1 if gone else 2]
