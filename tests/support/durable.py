@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 import uuid
 from contextlib import contextmanager, suppress
@@ -80,14 +81,20 @@ def _die_unless_repeated(key: str) -> None:
         os.kill(os.getpid(), signal.SIGKILL)
 
 
+class Odd(BaseException):
+    """Nothing that a tool may raise."""
+
+
 def _do(arguments: Any) -> ToolResult:
-    """Leave a line; die before it or after it, or sleep, if the text says so."""
+    """Leave a line; die before it or after it, raise or sleep, if the text says so."""
     key, _, how = arguments["text"].partition(" ")
     if how == "dying before":
         os.kill(os.getpid(), signal.SIGKILL)
     _note(key)
     if how == "dying":
         _die_unless_repeated(key)
+    elif how == "raising":
+        raise Odd
     elif how:
         time.sleep(float(how))
     return ToolResult.text(f"did {key}")
@@ -239,6 +246,20 @@ def workers(
         yield kept
     finally:
         kept.stop()
+
+
+@contextmanager
+def working(found: Durable) -> Generator[None]:
+    """Be a worker here, in a thread, until it is told to stop."""
+    until = threading.Event()
+    thread = threading.Thread(target=found.work, kwargs={"until": until})
+    thread.start()
+    try:
+        yield
+    finally:
+        until.set()
+        thread.join(60)
+        assert not thread.is_alive()
 
 
 def wait(found: Durable, run_id: str, *status: str) -> DurableRun:

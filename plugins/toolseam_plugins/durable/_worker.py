@@ -46,7 +46,7 @@ _LOOK_S = 0.5
 _DRAIN_S = 10
 """How long a worker that is stopped waits for the runs that it drives."""
 _LEFT_LOOKS = 10
-"""How many looks find a run of this worker that it does not drive, until it is put back."""
+"""How many looks find a run that somebody should go on with, until this worker sees to it."""
 _ENDED = """
 UPDATE run SET status = %s, reason = %s, outcome = %s, changed = %s,
 state = CASE WHEN %s THEN state END, held = CASE WHEN %s THEN held END
@@ -62,6 +62,10 @@ WHERE id = %s AND part = %s AND status IN ('queued', 'running') AND changed < %s
 _STOPPED = """
 UPDATE run SET status = 'cancelled', reason = 'cancelled', state = NULL, changed = %s
 WHERE id = %s AND part = %s AND status IN ('queued', 'running') AND changed < %s
+"""
+_DECIDED = """
+SELECT run_id, array_agg(position) FROM decision JOIN run ON run.id = run_id
+WHERE status = %s GROUP BY run_id LIMIT 1000
 """
 _STILL_S = 5.0
 """How long a run has to stand still before the engine is asked about it."""
@@ -81,6 +85,7 @@ class Worker:
         self._engine: DBOS | None = None
         self._ends = threading.Event()
         self._left: dict[str, int] = {}
+        self._looks = 0
 
     def work(self, concurrency: int, attempts: int, until: threading.Event | None) -> None:
         """Drive runs until `until` is set."""
@@ -245,6 +250,9 @@ class Worker:
                 # What one worker has put back is no more the lost one's, so it is done once.
                 DBOS._recover_pending_workflows(gone)  # noqa: SLF001 - the engine's own word for it
             self._give_up()
+            self._looks += 1
+            if self._looks % _LEFT_LOOKS == 0:
+                self._go_on()
         except Exception as fault:  # noqa: BLE001 - a worker outlives what fails here
             LOGGER.warning("others could not be looked after: %s", type(fault).__name__)
 
@@ -282,6 +290,16 @@ class Worker:
             # Who cancelled it may have died before he said so.
             statement = _STOPPED if each.status == "CANCELLED" else _GIVEN_UP
             records.change(statement, time.time(), *names[each.workflow_id], before)
+
+    def _go_on(self) -> None:
+        """Put runs into the queue that wait no more: who decided last may not have been able to."""
+        durable = self._durable
+        session = durable.host.session()
+        for run_id, decided in durable.records.rows(_DECIDED, WAITING):
+            with suppress(RunError):
+                asked = {call.position for call in session.waiting(run_id) if call.needs_approval}
+                if asked <= set(decided):
+                    durable.resume(run_id)
 
     def _lives(self, name: str) -> bool:
         """Tell whether a worker's lock is held."""

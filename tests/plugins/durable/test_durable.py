@@ -2,21 +2,12 @@
 
 from __future__ import annotations
 
-import threading
-from contextlib import contextmanager
-from typing import TYPE_CHECKING
-
 import psycopg
 import pytest
 
-from support.durable import ENDED, approve, durable, executions, wait, wait_for, workers
+from support.durable import ENDED, approve, durable, executions, wait, wait_for, workers, working
 from support.tools import ADA
 from toolseam.runs import RunError
-
-if TYPE_CHECKING:
-    from collections.abc import Generator
-
-    from toolseam_plugins.durable import Durable
 
 QUESTION = "read a, read b;write c;read d"
 
@@ -37,20 +28,6 @@ def test_a_run_goes_from_the_queue_to_its_end(url: str) -> None:
     assert [each.tool for each in pending] == ["write"]
     assert (ended.status, ended.answer) == ("completed", "It is done.")
     assert [executions(key) for key in "abcd"] == [1, 1, 1, 1]
-
-
-@contextmanager
-def working(found: Durable) -> Generator[None]:
-    """Be a worker here, in a thread, until it is told to stop."""
-    until = threading.Event()
-    thread = threading.Thread(target=found.work, kwargs={"until": until})
-    thread.start()
-    try:
-        yield
-    finally:
-        until.set()
-        thread.join(60)
-        assert not thread.is_alive()
 
 
 def test_a_worker_stops_when_it_is_told_to_and_runs_outlive_an_outage(url: str) -> None:
