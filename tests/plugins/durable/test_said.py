@@ -1,0 +1,143 @@
+"""What people say of durable runs: sealed for its place, kept once, and not to be moved."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, TypeVar
+
+import orjson
+import pytest
+
+from support.durable import durable
+from support.tools import ADA
+from toolseam.runs import KeptDecision, RunError, Told
+from toolseam_plugins.durable import DurableError
+from toolseam_plugins.durable._journal import DRIVING, EngineJournal, place_of
+from toolseam_plugins.durable._records import Records
+from toolseam_plugins.durable._store import DurableStore
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator
+    from typing import Any
+
+    import psycopg
+
+    from toolseam_plugins.durable import Durable
+
+T = TypeVar("T")
+SAID = KeptDecision(0, "deny", "ada", b"canary of ada")
+
+
+@pytest.fixture
+def found(url: str) -> Generator[Durable]:
+    """Durable runs that no worker drives."""
+    with durable(url) as made:
+        yield made
+
+
+def suspended(found: Durable, run_id: str, part: int) -> None:
+    """Have a run wait at the end of a part."""
+    journal = EngineJournal(run_id, found.records, found.seal, lambda: False)
+    assert journal.take(part)
+    token = DRIVING.set(journal)
+    found.store.suspend(run_id, b"state")
+    DRIVING.reset(token)
+
+
+def held(found: Durable, kept: bytes | None = None) -> str:
+    """Return a run that is held since two of its writes were on their way."""
+    run_id = found.start("told", "write a,write b", actor=ADA)
+    call = {"round": 1, "tool": "write", "status": "execution_error", "actor": "ada"}
+    calls = [{**call, "position": position, "arguments": None} for position in (0, 1)]
+    text = found.seal.close(orjson.dumps(calls), place_of(run_id, "held"))
+    change = found.records.change
+    change("UPDATE run SET status = 'held', held = %s WHERE id = %s", kept or text, run_id)
+    for key in ("1.0", "1.1", "1.2"):
+        change("INSERT INTO intent VALUES (%s, %s, 'lost', %s)", run_id, key, time.time())
+    return run_id
+
+
+class Breaking(Records):
+    """Tables of which one answer is lost once all was done, as where a connection breaks.
+
+    `lost` says which one from now on, 0 for none.
+    """
+
+    lost = 0
+
+    def _do(self, work: Callable[[psycopg.Connection[Any]], T]) -> T:
+        made = super()._do(work)
+        self.lost -= 1
+        if self.lost == 0:
+            raise DurableError("lost")
+        return made
+
+
+def test_a_decision_is_of_one_wait(found: Durable) -> None:
+    """One of an earlier wait of the same run, put back, does not open at the next one."""
+    run_id = found.start("told", "write a;write b", actor=ADA)
+    suspended(found, run_id, 0)
+    found.store.decide(run_id, [SAID])
+    kept = found.records.rows("SELECT * FROM decision")
+    assert found.store.decisions(run_id) == (SAID.text,)
+    suspended(found, run_id, 1)
+    found.records.change("INSERT INTO decision VALUES (%s, %s, %s)", *kept[0])
+
+    assert len(kept) == 1
+    with pytest.raises(RunError, match="altered"):
+        found.store.decisions(run_id)
+
+
+def test_what_was_kept_before_the_answer_was_lost_is_no_conflict(url: str, found: Durable) -> None:
+    """Who says it finds his own words at the second try; anybody else finds a conflict."""
+    waits, holds = found.start("told", "write a", actor=ADA), held(found)
+    suspended(found, waits, 0)
+    breaking = Breaking(url)
+    store = DurableStore(found.store.inner, breaking, found.seal)
+    for say in (
+        lambda: store.decide(waits, [SAID]),
+        lambda: store.settle(holds, [Told(1, 0, "done", "ada")]),
+    ):
+        breaking.lost = 2  # the first one says that the run is durable
+        say()
+        with pytest.raises(RunError) as refused:
+            say()
+        assert refused.value.code == "conflict"
+    breaking.close()
+
+
+def test_a_verdict_is_of_one_call_and_sealed(found: Durable) -> None:
+    """One that was moved to another run ends that as altered; none is taken of what is not held."""
+    first, second = held(found), held(found)
+    found.store.settle(first, [Told(1, 0, "done", "canary")])
+    with pytest.raises(RunError) as refused:
+        found.store.settle(first, [Told(1, 2, "done", "canary")])
+    (told,) = found.records.rows("SELECT told FROM intent WHERE told IS NOT NULL")[0]
+    found.records.change(
+        "UPDATE intent SET told = %s WHERE run_id = %s AND key = '1.1'", told, second
+    )
+
+    assert refused.value.code == "not_found"
+    assert b"canary" not in told
+    assert [run.id for run in found.store.held_runs()] == [first]
+    assert found.status(second).reason == "altered"
+
+
+def test_one_held_run_that_cannot_be_read_leaves_the_others(found: Durable) -> None:
+    """One without calls has none, one that was altered has failed, and the third is as it was."""
+    empty, altered, sound = held(found), held(found, b"altered"), held(found)
+    found.records.change("UPDATE run SET held = NULL WHERE id = %s", empty)
+    listed = {run.id: len(run.calls) for run in found.store.held_runs()}
+
+    assert listed == {empty: 0, sound: 2}
+    assert found.status(altered).reason == "altered"
+
+
+def test_what_is_committed_is_there_after_a_crash(found: Durable) -> None:
+    """Whatever the server is set to, which is to lose it here, and how it parts transactions."""
+    shown = [
+        found.records.rows(f"SHOW {name}")[0][0]
+        for name in ("synchronous_commit", "default_transaction_isolation")
+    ]
+
+    assert shown == ["on", "read committed"]
