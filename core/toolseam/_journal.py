@@ -21,7 +21,7 @@ from toolseam._result import ToolResult, refusal
 from toolseam._result_json import decode_result, encode_result
 from toolseam._run_state import call_json, call_of
 from toolseam._runs import CONTENT_LIMIT
-from toolseam._seam import replayed
+from toolseam._seam import Ended, replayed
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
@@ -144,8 +144,7 @@ class _Kept:
     """
 
     result: ToolResult
-    ran: bool
-    effect: str
+    ended: Ended
     mark: DataClass
     elapsed_s: float
     last: int | None = None
@@ -154,14 +153,14 @@ class _Kept:
 
     def text(self) -> bytes:
         facts = {each.name: getattr(self, each.name) for each in attrs.fields(_Kept)[1:]}
-        facts["mark"] = self.mark.value
+        facts |= {"mark": self.mark.value, "ended": attrs.asdict(self.ended)}
         return encode(facts) + b"\n" + encode_result(self.result).encode()
 
 
 def _kept_of(text: bytes) -> _Kept:
     first, _, result = text.partition(b"\n")
     facts: dict[str, Any] = decode(first)
-    facts["mark"] = DataClass(facts["mark"])
+    facts |= {"mark": DataClass(facts["mark"]), "ended": Ended(**facts["ended"])}
     return _Kept(decode_result(result.decode()), **facts)
 
 
@@ -197,9 +196,9 @@ async def answered(
         last = None if call is None else conversation.trace.next_number()
         facts = conversation.mark, run.elapsed_s, last
         if call is None or fate != "none":
-            ran, fenced = fate != "not_done", fate == "unknown"
-            return _Kept(_known(fate), ran, _EFFECTS[fate], *facts, fenced).text()
-        kept = _Kept(call.result, call.ran, call.effect, *facts, raised=bool(raised))
+            ended = Ended(fate != "not_done", _EFFECTS[fate])
+            return _Kept(_known(fate), ended, *facts, fate == "unknown").text()
+        kept = _Kept(call.result, Ended.of(call), *facts, raised=bool(raised))
         made.append((call, text := kept.text()))
         return text
 
@@ -221,8 +220,7 @@ def _replayed(
     place: Place,
     kept: _Kept,
 ) -> Call:
-    result, ran, effect = kept.result, kept.ran, kept.effect
-    call = replayed(conversation, name, arguments, result, place, ran=ran, effect=effect)
+    call = replayed(conversation, name, arguments, kept.result, place, kept.ended)
     conversation.raise_mark(kept.mark)
     if kept.last is not None:
         conversation.trace.next_number = itertools.count(kept.last + 1).__next__

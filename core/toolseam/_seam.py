@@ -10,6 +10,8 @@ import asyncio
 from time import monotonic, perf_counter_ns
 from typing import TYPE_CHECKING, Any, Literal, cast
 
+import attrs
+
 from toolseam._bounds import bound_result
 from toolseam._call import Call, Place, Refused, begin
 from toolseam._errors import ErrorCode, ToolseamError
@@ -27,7 +29,7 @@ from toolseam._waiting import abandon, in_thread, overran
 from toolseam._workers import Busy
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from toolseam._approval import Approval
     from toolseam._binding import BoundTool
@@ -164,15 +166,31 @@ def answer(
     return _finish(call, result if refused is None else refused)
 
 
+@attrs.frozen
+class Ended:
+    """How a call ended that was made before, apart from its result."""
+
+    ran: bool
+    effect: str
+    reason: str | None = None
+    truncated: bool = False
+    original_size: int | None = None
+    notes: Sequence[str] = ()
+
+    @classmethod
+    def of(cls, call: Call) -> Ended:
+        """Return how it has ended."""
+        facts = call.ran, call.effect, call.reason
+        return cls(*facts, call.truncated, call.original_size, call.notes)
+
+
 def replayed(
     conversation: Conversation,
     name: object,
     arguments: object,
     result: ToolResult,
     place: Place,
-    *,
-    ran: bool,
-    effect: str,
+    ended: Ended,
 ) -> Call:
     """Leave the step of a call that was made before, as it ended then; no plugin code runs.
 
@@ -181,11 +199,13 @@ def replayed(
     call = begin(conversation, name)
     call.for_wire = place
     _admit(call, name, arguments, look=True)
-    call.ran, call.effect = ran, effect
-    if call.arguments is None and effect == "unknown":
+    call.ran, call.effect, call.reason = ended.ran, ended.effect, ended.reason
+    call.truncated, call.original_size = ended.truncated, ended.original_size
+    call.notes = tuple(ended.notes)
+    if call.arguments is None and ended.effect == "unknown":
         call.arguments = _as_asked(arguments)  # which people have to see
     failure = result.failure
-    broke = ran and failure is not None and failure.code is ErrorCode.CONTRACT_ERROR
+    broke = ended.ran and failure is not None and failure.code is ErrorCode.CONTRACT_ERROR
     if broke and call.tool is not None:
         conversation.withdraw(call.tool)
     return _finish(call, result)
@@ -310,7 +330,7 @@ def _finish(call: Call, result: ToolResult) -> Call:
         and content.isascii()
         and len(content) <= limits.content_bytes
         and not has_control(content)
-    ):
+    ) and not (call.truncated or call.notes):  # as what was made before and bounded then
         result, call.truncated, call.original_size, call.notes = bound_result(result, limits)
     tool = call.tool
     if tool is None:

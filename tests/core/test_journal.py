@@ -207,6 +207,24 @@ def test_a_write_of_which_only_the_intent_is_known_is_never_made_again(
     assert [(run.id, run.goes_on) for run in held] == [("run-1", True)] * (run_status == "held")
 
 
+def test_a_repeated_run_tells_of_each_call_what_was_told_of_it() -> None:
+    """What was cut or left out of an answer, and why it was none, stays so in its step."""
+    big = ToolResult.text("x" * 60_000, data={"a": 1}, metadata={"b": "y" * 60_000})
+    tools = counted(lambda: big), counted(lambda: None, name="broken")
+    journal = Kept()
+    script: list[Any] = [[("probe", {}), ("broken", {})], "done"]
+
+    first, again = run(journal, script, *tools), run(journal, [], *tools)
+
+    def told(made: Run) -> list[Any]:
+        names = ("status", "effect", "reason", "truncated", "original_size", "notes")
+        return [tuple(getattr(step, name) for name in names) for step in calls(made)]
+
+    cut, broken = calls(first)
+    assert (cut.truncated, bool(cut.notes), bool(broken.reason)) == (True, True, True)
+    assert told(again) == told(first)
+
+
 # -- a write whose outcome was lost ---------------------------------------------------------------
 
 
