@@ -54,7 +54,7 @@ CANCELLED = """
 UPDATE run SET status = 'cancelled', reason = 'cancelled', state = NULL, held = NULL, changed = %s
 WHERE id = %s AND status NOT IN ('completed', 'failed', 'cancelled')
 """
-_STANDS = "SELECT status, part, asked FROM run WHERE id = %s FOR UPDATE"
+_STANDS = "SELECT status, part, asked, changed FROM run WHERE id = %s FOR UPDATE"
 # Who has driven it so far drives it no more.
 _QUEUED = "UPDATE run SET status = 'queued', part = %s, driver = '', changed = %s WHERE id = %s"
 
@@ -191,21 +191,27 @@ class Durable:
         Raises `RunError`: `not_found` where it neither waits nor is held, `conflict` while nobody
         has said what a held call did.
         """
+        before = self.records.ask(lambda connection: _stands(connection, run_id))
+        key = self.store.go_on(run_id) if before[0] == HELD else ""
 
         # Nothing is changed before the engine has it: who dies between two words loses no run. And
         # nobody else changes it meanwhile, nor drives it.
         def go_on(connection: Connection) -> None:
-            status, part, asked = _stands(connection, run_id)
+            status, part, asked, _ = stands = _stands(connection, run_id)
+            if status not in {HELD, WAITING}:
+                raise RunError("The run neither waits nor is held.", "not_found")
+            if status == HELD and stands != before:
+                raise RunError("The run goes on by now.", "conflict")
             if status == HELD:
-                self._rewind(workflow_id(run_id, part), self.store.go_on(run_id))
-            elif status == WAITING:
+                self._rewind(workflow_id(run_id, part), key)
+            else:
                 part += 1
                 self._enqueue(run_id, part, asked)
-            else:
-                raise RunError("The run neither waits nor is held.", "not_found")
             change(connection, _QUEUED, part, time.time(), run_id)
 
         self.records.ask(go_on)
+        if before[0] == HELD:
+            self.store.let_go(run_id)
 
     def cancel(self, run_id: str) -> None:
         """Stop a run: at once where it waits, else before its next step; an ended one stays so.
@@ -214,7 +220,7 @@ class Durable:
         """
 
         def stop(connection: Connection) -> None:
-            _, part, _ = _stands(connection, run_id)
+            _, part, *_ = _stands(connection, run_id)
             self._engine().cancel_workflow(workflow_id(run_id, part))
             change(connection, CANCELLED, time.time(), run_id)
 

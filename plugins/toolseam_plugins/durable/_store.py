@@ -294,10 +294,13 @@ class DurableStore:
             run = self._found_held(run_id)
         if run.open:
             raise RunError("Not every call of this run is told of.", "conflict")
-        with suppress(RunError):
-            self.inner.release(run_id)
         places = sorted((call.round, call.position) for call in run.calls)
         return "{}.{}".format(*places[0]) if places else ""
+
+    def let_go(self, run_id: str) -> None:
+        """Have a run held no more where the host keeps its runs: a worker goes on with it."""
+        with suppress(RunError):
+            self.inner.release(run_id)
 
     # -- inside --------------------------------------------------------------------------------
 

@@ -5,18 +5,34 @@ With an audit beside them, which tells of each step once.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import time
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import psycopg
 import pytest
+from dbos import error as dbos_error
 
-from support.durable import ENDED, approve, durable, executions, host, wait, wait_for, workers
+from support.durable import (
+    ENDED,
+    WAIT_S,
+    approve,
+    durable,
+    executions,
+    host,
+    wait,
+    wait_for,
+    workers,
+)
 from support.tools import ADA
 from toolseam import Actor
 from toolseam.runs import RunError
 from toolseam_plugins import audit
+from toolseam_plugins.durable._durable import QUEUE, VERSION, engine_client
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from toolseam_plugins.durable import Durable
 
 SERVICE = Actor("robot", {"admin"}, service=True)
@@ -36,6 +52,37 @@ def held(found: Durable, key: str) -> str:
     approve(found, run_id)
     assert wait(found, run_id, *ENDED).status == "held"
     return run_id
+
+
+def as_soon_as(do: Callable[[], object], error: type[Exception]) -> None:
+    """Do what is refused until the engine has heard that a run stands still."""
+    until = time.monotonic() + WAIT_S
+    while True:
+        try:
+            do()
+        except error:
+            if time.monotonic() > until:
+                raise
+            time.sleep(0.05)
+        else:
+            return
+
+
+def rewind(url: str, workflow: str) -> None:
+    """Have the engine repeat a write, as who dies before the run's row says that it goes on."""
+    engine = engine_client(url)
+    (number,) = (
+        step["function_id"]
+        for step in engine.list_workflow_steps(workflow)
+        if step["function_name"] == "2.0"
+    )
+    how: dict[str, Any] = {
+        "start_step": number,
+        "application_version": VERSION,
+        "queue_name": QUEUE,
+    }
+    as_soon_as(lambda: engine.rewind_workflow(workflow, **how), dbos_error.DBOSException)
+    engine.destroy()
 
 
 def test_a_held_run_goes_on_with_what_a_person_says(url: str) -> None:
@@ -58,8 +105,11 @@ def test_a_held_run_goes_on_with_what_a_person_says(url: str) -> None:
             plain.session().settle(undone, elsewhere.calls, "not_done", actor=ADA)
         with pytest.raises(RunError):
             session.settle(done, listed[done].calls, "not_done", actor=ADA)
+        rewind(url, f"{undone}.1")
         for run_id in (done, undone):
-            found.resume(run_id)
+            as_soon_as(partial(found.resume, run_id), RunError)
+            with pytest.raises(RunError):
+                found.resume(run_id)
         ended = [wait(found, run_id, "completed", "failed") for run_id in (done, undone)]
         deaths = kept.deaths
 
