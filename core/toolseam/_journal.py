@@ -19,12 +19,12 @@ from toolseam._levels import DataClass
 from toolseam._messages import Finish, ProviderError, ProviderFault, Reply, Usage
 from toolseam._result import ToolResult, refusal
 from toolseam._result_json import decode_result, encode_result
-from toolseam._run_state import call_json, call_of
+from toolseam._run_state import call_json, call_of, withdrawn_names
 from toolseam._runs import CONTENT_LIMIT
 from toolseam._seam import Ended, replayed
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Mapping
+    from collections.abc import Awaitable, Callable, Mapping, Sequence
 
     from toolseam._call import Call, Place
     from toolseam._conversation import Conversation
@@ -139,8 +139,8 @@ class Stopped(Exception):
 class _Kept:
     """An answer as it is kept: the result, and what the run knows of the attempt besides.
 
-    `last` is the highest number that the call and those that it made have taken; `raised` says that
-    it ended the run.
+    `last` is the highest number that the call and those that it made have taken, `withdrawn` the
+    tools that broke the contract in them; `raised` says that it ended the run.
     """
 
     result: ToolResult
@@ -149,6 +149,7 @@ class _Kept:
     elapsed_s: float
     last: int | None = None
     fenced: bool = False
+    withdrawn: Sequence[str] = ()
     raised: bool = False
 
     def text(self) -> bytes:
@@ -182,6 +183,7 @@ async def answered(
     raised: list[BaseException] = []
 
     async def make() -> bytes:
+        before = withdrawn_names(conversation)
         call, fate = None, await asyncio.to_thread(journal.fate, key)
         if fate == "none":
             try:
@@ -198,7 +200,9 @@ async def answered(
         if call is None or fate != "none":
             ended = Ended(fate != "not_done", _EFFECTS[fate])
             return _Kept(_known(fate), ended, *facts, fate == "unknown").text()
-        kept = _Kept(call.result, Ended.of(call), *facts, raised=bool(raised))
+        broken = sorted(withdrawn_names(conversation) - before)
+        ended = Ended.of(call)
+        kept = _Kept(call.result, ended, *facts, withdrawn=broken, raised=bool(raised))
         made.append((call, text := kept.text()))
         return text
 
@@ -222,6 +226,9 @@ def _replayed(
 ) -> Call:
     call = replayed(conversation, name, arguments, kept.result, place, kept.ended)
     conversation.raise_mark(kept.mark)
+    for tool in map(conversation.state.registry.get, kept.withdrawn):
+        if tool is not None:
+            conversation.withdraw(tool)
     if kept.last is not None:
         conversation.trace.next_number = itertools.count(kept.last + 1).__next__
     if kept.raised:

@@ -124,7 +124,7 @@ def dump(run: RunState) -> bytes:
         "zone": conversation.zone.value,
         "tools": None if conversation.allowed is None else sorted(conversation.allowed),
         "mark": conversation.mark.value,
-        "withdrawn": sorted(_withdrawn_names(conversation)),
+        "withdrawn": sorted(withdrawn_names(conversation)),
         "next_number": conversation.trace.next_number(),
         "since": time.time(),
         "providers": [provider.name for provider in run.providers],
@@ -233,7 +233,8 @@ def _endpoint_json(provider: Provider) -> dict[str, Any] | None:
     }
 
 
-def _withdrawn_names(conversation: Conversation) -> set[str]:
+def withdrawn_names(conversation: Conversation) -> set[str]:
+    """Return the names of the tools that have broken the contract here."""
     tools = conversation.state.registry.loaded()
     return {tool.name for tool in tools if tool.key in conversation.withdrawn}
 

@@ -14,7 +14,7 @@ import attrs
 
 from toolseam._bounds import bound_result
 from toolseam._call import Call, Place, Refused, begin
-from toolseam._errors import ErrorCode, ToolseamError
+from toolseam._errors import ToolseamError
 from toolseam._jsontext import encode, parse
 from toolseam._levels import Zone
 from toolseam._outcome import busy, cancelled, result_of, rose, timed_out
@@ -204,10 +204,6 @@ def replayed(
     call.notes = tuple(ended.notes)
     if call.arguments is None and ended.effect == "unknown":
         call.arguments = _as_asked(arguments)  # which people have to see
-    failure = result.failure
-    broke = ended.ran and failure is not None and failure.code is ErrorCode.CONTRACT_ERROR
-    if broke and call.tool is not None:
-        conversation.withdraw(call.tool)
     return _finish(call, result)
 
 

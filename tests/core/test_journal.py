@@ -10,7 +10,7 @@ import pytest
 
 from support.audit import echo, writer
 from support.tools import ADA, Counted, plugin
-from toolseam import Actor, Host, ToolResult
+from toolseam import Actor, Host, ToolResult, hookimpl
 from toolseam.providers import ProviderError, ProviderFault
 from toolseam.runs import Budget, Decision, RunChange
 from toolseam.testing import ScriptedProvider
@@ -154,6 +154,42 @@ def test_a_tool_that_broke_the_contract_stays_withdrawn_in_a_repeated_run() -> N
 
     assert broken.count == 1
     assert "will not run again" in str(again.messages[-2])
+
+
+def test_a_nested_call_that_broke_the_contract_withdraws_its_tool_in_a_repeated_run() -> None:
+    """Whoever made the call answered well, and the tool that it called is not called again."""
+
+    def outer(arguments: Any, context: Any) -> ToolResult:
+        return ToolResult.text(context.call("probe", {}).content)
+
+    journal, broken = Kept(), counted(lambda: None)
+    tools = plugin(outer, name="outer"), broken
+    run(journal, [("outer", {}), "done"], *tools)
+    del journal.texts["2/0"]
+
+    again = run(journal, [("probe", {"a": 1}), "done"], *tools)
+
+    assert broken.count == 1
+    assert "will not run again" in str(again.messages[-2])
+
+
+def test_a_wrapper_that_broke_the_contract_withdraws_no_tool_in_a_repeated_run() -> None:
+    """The tool was not at fault, and is called again, as it would be in the first one."""
+
+    def junk() -> Any:
+        yield
+
+    journal, tool, wrapper = Kept(), counted(), hookimpl(wrapper=True)(junk)
+    script: list[Any] = [("probe", {}), "done"]
+    with Host(tools=[tool], plugins=[SimpleNamespace(execute=wrapper)]) as host:
+        session = host.session(actor=ADA)
+        first = session.run(ScriptedProvider(script), "q", journal=journal)
+    del journal.texts["2/0"]
+
+    again = run(journal, [("probe", {"a": 1}), "done"], tool)
+
+    assert (calls(first)[0].status, tool.count) == ("contract_error", 2)
+    assert [step.status for step in calls(again)] == ["contract_error", "ok"]
 
 
 def resumed(journal: Kept, host: Host, run_id: str, said: list[Decision], script: Any) -> Run:
