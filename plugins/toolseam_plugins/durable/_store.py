@@ -244,7 +244,9 @@ class DurableStore:
         found = self._asked(lambda connection: rows(connection, _HELD, HELD))
         own = [run for run in (self._held(*row) for row in found) if run is not None]
         known = {run_id for run_id, *_ in found}
-        return (*own, *(run for run in self.inner.held_runs() if run.id not in known))
+        others = [run for run in self.inner.held_runs() if run.id not in known]
+        # A durable run that was cancelled is held no more, whoever has not heard of it.
+        return (*own, *(run for run in others if not self._is_durable(run.id)))
 
     def settle(self, run_id: str, told: Sequence[Told]) -> bool:
         """Keep what people say of calls of a held run, all or none."""

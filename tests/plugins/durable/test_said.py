@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import orjson
 import pytest
 
 from support.durable import durable
 from support.tools import ADA
-from toolseam.runs import KeptDecision, RunError, Told
+from toolseam import DataClass
+from toolseam.providers import Usage
+from toolseam.runs import KeptDecision, Run, RunError, RunStatus, Told
 from toolseam_plugins.durable import DurableError
 from toolseam_plugins.durable._journal import DRIVING, EngineJournal, place_of
 from toolseam_plugins.durable._records import Records
@@ -18,7 +20,6 @@ from toolseam_plugins.durable._store import DurableStore
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator
-    from typing import Any
 
     import psycopg
 
@@ -131,6 +132,19 @@ def test_one_held_run_that_cannot_be_read_leaves_the_others(found: Durable) -> N
 
     assert listed == {empty: 0, sound: 2}
     assert found.status(altered).reason == "altered"
+
+
+def test_a_run_that_was_cancelled_is_held_no_more(found: Durable) -> None:
+    """Though the store that the host had has not heard of it; other runs there are held as ever."""
+    cancelled = held(found)
+    for run_id in (cancelled, "plain"):
+        nothing: Any = ((), (), (), Usage(), 1, DataClass.PUBLIC_CONTENT)
+        found.store.inner.hold(Run(run_id, RunStatus.HELD, None, "", False, *nothing))
+    before = [run.id for run in found.host.held_runs()]
+    found.cancel(cancelled)
+
+    assert before == [cancelled, "plain"]
+    assert [run.id for run in found.host.held_runs()] == ["plain"]
 
 
 def test_what_is_committed_is_there_after_a_crash(found: Durable) -> None:
