@@ -34,7 +34,7 @@ def test_a_worker_that_stops_leaves_its_runs_to_others(
     monkeypatch.setattr(_worker, "_DRAIN_S", 1)
     with durable(url) as found:
         with working(found):
-            run_id = found.start("told", "read a 4;read b", actor=ADA)
+            run_id = found.start("told", "read a 3;read b", actor=ADA)
             wait_for("a")
         left = found.status(run_id)
         with working(found):
@@ -70,7 +70,7 @@ def test_a_write_whose_outcome_cannot_be_recorded_is_held(url: str) -> None:
         _read_only(url, "RESET default_transaction_read_only")
         ended = wait(found, run_id, *ENDED)
 
-    assert raised.status in {"failed", "cancelled"}
+    assert (raised.status, raised.reason) == ("cancelled", "cancelled")
     assert (ended.status, ended.reason) == ("held", None)
     assert [executions(key) for key in "opab"] == [1, 0, 1, 0]
 

@@ -24,10 +24,10 @@ def cut_off(url: str) -> None:
 def test_a_worker_that_comes_back_changes_nothing(url: str) -> None:
     """What it read is read by another one, what it wrote is held, and its words come too late."""
     with durable(url) as found, workers(url) as first:
-        wrote = found.start("told", "write w 3;read x", actor=ADA)
+        wrote = found.start("told", "write w 2;read x", actor=ADA)
         wait(found, wrote, "waiting_for_approval", *ENDED)
         approve(found, wrote)
-        read = found.start("told", "read r 3;read s", actor=ADA)
+        read = found.start("told", "read r 2;read s", actor=ADA)
         wait_for("w")
         wait_for("r")
         (stopped,) = first.pids
@@ -36,7 +36,7 @@ def test_a_worker_that_comes_back_changes_nothing(url: str) -> None:
         with workers(url):
             before = [wait(found, run_id, *ENDED).status for run_id in (wrote, read)]
             os.kill(stopped, signal.SIGCONT)
-            time.sleep(5)  # its own calls come to an end meanwhile
+            time.sleep(3)  # its own calls come to an end meanwhile
             after = [found.status(run_id).status for run_id in (wrote, read)]
             # It drives other runs as ever.
             later = [found.start("told", f"read y{number}", actor=ADA) for number in range(4)]
