@@ -48,9 +48,12 @@ class _Value:
     def __deepcopy__(self, memo: object) -> Any:  # noqa: ANN401
         return self
 
-    def __reduce_ex__(self, protocol: object) -> NoReturn:
+    def __reduce_ex__(self, protocol: object = None) -> NoReturn:
         message = f"{type(self).__name__} is not pickled; use encode_result() and decode_result()"
         raise TypeError(message)
+
+    # tblib, which Dask brings, asks this one of every exception.
+    __reduce__ = __reduce_ex__
 
 
 @final

@@ -669,3 +669,11 @@ def test_from_command_is_total(took: float) -> None:
 
     assert result.success
     assert "duration_s" not in result.metadata
+
+
+def test_what_pickles_every_exception_does_not_pickle_a_failure() -> None:
+    """A library that teaches pickle all exceptions there are asks `__reduce__`, and is refused."""
+    failure = ToolResult.error("boom", metadata={"a": 1}).failure
+
+    with pytest.raises(TypeError, match="encode_result"):
+        failure.__reduce__()  # type: ignore[union-attr]
