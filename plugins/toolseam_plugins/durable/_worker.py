@@ -45,7 +45,7 @@ _LOOK_S = 0.5
 """How often a worker looks for runs of workers that are gone."""
 _DRAIN_S = 10
 """How long a worker that is stopped waits for the runs that it drives."""
-_LEFT_LOOKS = 10
+_LEFT_LOOKS = 6
 """How many looks find a run that somebody should go on with, until this worker sees to it."""
 _ENDED = """
 UPDATE run SET status = %s, reason = %s, outcome = %s, changed = %s,
@@ -67,7 +67,7 @@ _DECIDED = """
 SELECT run_id, array_agg(position) FROM decision JOIN run ON run.id = run_id
 WHERE status = %s GROUP BY run_id LIMIT 1000
 """
-_STILL_S = 5.0
+_STILL_S = 3.0
 """How long a run has to stand still before the engine is asked about it."""
 
 
