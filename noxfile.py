@@ -39,7 +39,7 @@ OUR_WORDS = tuple(
     f"tests/test_{name}.py" for name in ("benchmarks", "docs", "readme", "tree", "typing")
 )
 
-LONG = ("tests/security", "tests/plugins/conformance/test_matrix.py")
+LONG = ("tests/security", "tests/plugins/conformance/test_matrix.py", "tests/plugins/durable")
 
 
 def without(*paths: str) -> tuple[str, ...]:
@@ -119,7 +119,7 @@ def tests(session: nox.Session) -> None:
     """Run the tests on every supported interpreter, against the built wheel.
 
     What they say of our own texts and types is the same on each, and is asked on the first; the
-    mutants of the kit and the long attacks on the oldest and the newest.
+    mutants of the kit, the long attacks and the kills of durable runs on the oldest and the newest.
     """
     install_wheel(session, *COMPILED, *groups("test"))
     left = {PYTHONS[0]: (), PYTHONS[-1]: OUR_WORDS}.get(str(session.python), LONG + OUR_WORDS)
