@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import atexit
 import json
 import os
 import pwd
@@ -12,8 +11,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from contextlib import ExitStack, contextmanager
-from functools import cache
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +19,7 @@ import psycopg
 import pytest
 
 if TYPE_CHECKING:
-    from collections.abc import Generator
+    from collections.abc import Generator, Iterator
 
 _SETTINGS = (
     "listen_addresses=127.0.0.1",
@@ -79,17 +77,10 @@ class Postgres:
 
 
 @pytest.fixture(scope="session")
-def postgres() -> Postgres:
-    """Return this process's server on a free port; it ends with the process, however that ends."""
-    return _shared()
-
-
-@cache
-def _shared() -> Postgres:
-    """Start a server once a process: each module that imports the fixture has one of its own."""
-    running = ExitStack()
-    atexit.register(running.close)
-    return running.enter_context(server())
+def postgres() -> Iterator[Postgres]:
+    """Run a server of its own on a free port; it ends with the session, however that ends."""
+    with server() as running:
+        yield running
 
 
 @contextmanager
