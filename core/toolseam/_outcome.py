@@ -115,6 +115,10 @@ def _lost(call: Call, tool: BoundTool, lost: Lost) -> ToolResult:
 
 
 def _not_started(tool: BoundTool, error: NotStarted) -> ToolResult:
-    detail = f": {error.detail}" if error.detail else ""
+    from toolseam.guards import mask_secrets  # a listing does without
+
+    # It may end in what an interpreter or bubblewrap printed as it did not start.
+    told, _ = mask_secrets(error.detail)
+    detail = f": {told}" if told else ""
     message = f"{tool.name} could not be started where it runs ({error.reason}{detail})."
     return refusal(ErrorCode.UNAVAILABLE, message, reason=error.reason)

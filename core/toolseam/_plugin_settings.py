@@ -35,6 +35,7 @@ class PluginSettings:
         self._given = dict(given)
         self._turn = threading.Lock()
         self._made: dict[tuple[str, type], object] = {}
+        self._words: dict[tuple[str, type], str] = {}
 
     def of(self, tool: BoundTool) -> Any:  # noqa: ANN401 - the plugin's own class
         """Return the settings of a tool's plugin, None if it has none; raises `SettingsError`."""
@@ -60,7 +61,13 @@ class PluginSettings:
             return None
         if wanted in self._given:
             raise SettingsError("settings given by code go to no other process")
-        own, facts, file, key = self._table(tool.distribution, wanted)
+        whose = (tool.distribution, wanted)
+        if whose not in self._words:  # each call that runs apart asks
+            self._words[whose] = self._text(*whose)
+        return self._words[whose]
+
+    def _text(self, distribution: str, wanted: type) -> str:
+        own, facts, file, key = self._table(distribution, wanted)
         if "folder" in facts:
             facts["folder"] = str(facts["folder"])
         if "state" in facts:

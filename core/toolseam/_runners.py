@@ -60,7 +60,7 @@ class Runners:
         self._turn = threading.Lock()
         self._made: dict[str | Grants, Runner] = {}
         self._failed: dict[object, tuple[str, str, float]] = {}
-        self._code: dict[str, tuple[str, ...]] = {}
+        self._granted: dict[str, Grants] = {}
         self._closed = False
         for name in given:
             if name in OURS:
@@ -140,6 +140,8 @@ class Runners:
 
     def _grants(self, tool: BoundTool) -> Grants:
         """Return what the operator lets into a tool's sandbox; refuse a tool that needs more."""
+        if tool.name in self._granted:
+            return self._granted[tool.name]
         table = self._operator.sandbox
         grants = table.get(tool.name) or table.get(f"group:{tool.spec.group}") or Grants()
         settings: Any = self._own.of(tool)
@@ -154,9 +156,9 @@ class Runners:
         if lacking:
             detail = f"[sandbox.{tool.name}] grants no {', '.join(lacking)}"
             raise NotStarted("not_granted", detail)
-        if tool.name not in self._code:
-            self._code[tool.name] = _code_of(tool)
-        return attrs.evolve(grants, read=(*grants.read, *self._code[tool.name]))
+        granted = attrs.evolve(grants, read=(*grants.read, *_code_of(tool)))
+        self._granted[tool.name] = granted
+        return granted
 
     def _executor(self, place: str) -> Runner:
         if place in self._given:
