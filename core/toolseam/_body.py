@@ -150,7 +150,7 @@ def _ended(word: str, value: Any) -> ToolResult:  # noqa: ANN401 - untrusted JSO
     if type(value) is list and [type(v) for v in cast("list[object]", value)] == [str, str]:
         first, second = cast("list[str]", value)
         if word == "raised":
-            raise Raised(short(first), second[-_LOGGED:])
+            raise Raised(short(first), _one_line(second)[-_LOGGED:])
         if word == "broken":
             raise Broken(short(first, 400), short(second, 400))
         if word == "unstarted":
@@ -175,12 +175,19 @@ def line_of(error: BaseException) -> str:
     """Return what was raised as one line for the host's log, with secrets masked."""
     import traceback
 
-    from toolseam.guards import mask_secrets
-
     # Twice what is kept is masked: a secret that the first cut beheads is not in the second.
     lines = "".join(traceback.format_exception(error))[-2 * _LOGGED :]
-    text, _ = mask_secrets(lines)
-    return text.encode("unicode_escape").decode("ascii")[-_LOGGED:]
+    return _one_line(lines)[-_LOGGED:]
+
+
+def _one_line(text: str) -> str:
+    """Mask and escape a text for a log; what came from elsewhere may have been neither."""
+    from toolseam.guards import mask_secrets
+
+    told, _ = mask_secrets(text)
+    if told.isascii() and told.isprintable():
+        return told
+    return told.encode("unicode_escape").decode("ascii")
 
 
 # -- where the body runs ---------------------------------------------------------------------------

@@ -237,3 +237,13 @@ def test_where_no_way_leads_back_a_question_is_unavailable() -> None:
         assert failure is not None
         assert (failure.code, failure.metadata) == ("unavailable", {"reason": "runs_apart"})
     assert body("asks", {"what": "progress"}).content == "progress"
+
+
+def test_a_line_for_the_log_is_made_safe_here() -> None:
+    """What another process calls one line with secrets masked is held to that by the host."""
+    forged = json.dumps({"raised": ["E", "x\nERROR all is well postgresql://a:hunter2hunter2@d/s"]})
+
+    with pytest.raises(Raised) as raised:
+        outcome_of(b"X" + forged.encode())
+    assert "\n" not in raised.value.line
+    assert "hunter2" not in raised.value.line
