@@ -12,6 +12,7 @@ import threading
 from concurrent import futures
 from concurrent.futures import Executor, Future
 from ipaddress import ip_address
+from time import monotonic
 from typing import TYPE_CHECKING, Any, TypeAlias
 from urllib.parse import urlsplit
 from uuid import uuid4
@@ -35,6 +36,14 @@ _OURS: dict[str, Any] = {
     "distributed.scheduler.worker-saturation": 2.0,
     # Looks at every thread a hundred times a second, for a dashboard that there is not.
     "distributed.worker.profile.enabled": False,
+    # What its dashboard and its developers would read, looked up and kept in every process; and a
+    # search for copies of results, of which there are none.
+    "distributed.admin.tick.interval": "1s",
+    "distributed.admin.system-monitor.interval": "5s",
+    "distributed.admin.low-level-log-length": 0,
+    "distributed.client.scheduler-info-interval": "60s",
+    "distributed.diagnostics.nvml": False,
+    "distributed.scheduler.active-memory-manager.start": False,
     # Its web servers cannot be kept from starting: they have no page, for anybody on the machine.
     "distributed.scheduler.http.routes": [],
     "distributed.worker.http.routes": [],
@@ -44,6 +53,8 @@ _CONNECT_S = 10.0
 _END_S = 30.0
 _PORT = 8786
 _LOT_BYTES = 4_000_000
+_PATIENCE_S = 0.02
+"""How long an answer waits to be fetched together with others, in seconds."""
 
 
 class DaskExecutor(Executor):
@@ -63,6 +74,8 @@ class DaskExecutor(Executor):
         self._turn = threading.Lock()
         self._waiting: list[tuple[_Call, Future[Any]]] = []
         self._open: set[Future[Any]] = set()
+        self._ended: list[tuple[Any, Future[Any]]] = []
+        self._fetching_since: float | None = None
         self._closed = False
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:  # noqa: ANN401
@@ -129,6 +142,33 @@ class DaskExecutor(Executor):
                 self._client.loop.add_callback(self._client.cancel, [there], asynchronous=True)
 
         future.add_done_callback(given_up)
+        await there._state.wait()  # noqa: SLF001 - nothing public waits without fetching
+        if there.status != "finished":
+            await self._hand_on(there, future)
+            return
+        self._ended.append((there, future))
+        since = self._fetching_since
+        if since is None or monotonic() - since > _PATIENCE_S:
+            await self._fetch()
+
+    async def _fetch(self) -> None:
+        """Fetch what has ended, then what ended meanwhile: each fetch is a message to every worker.
+
+        Who has been waited for too long does not keep the others: they have a fetch of their own.
+        """
+        while self._ended:
+            lot, self._ended = self._ended, []
+            self._fetching_since = monotonic()
+            try:
+                values = await self._client.gather([there for there, _ in lot], asynchronous=True)
+            except (Exception, asyncio.CancelledError):  # noqa: BLE001 - one of them, or all
+                await asyncio.gather(*(self._hand_on(there, future) for there, future in lot))
+            else:
+                for (_, future), value in zip(lot, values, strict=True):
+                    _settle(future, value)
+        self._fetching_since = None
+
+    async def _hand_on(self, there: Any, future: Future[Any]) -> None:  # noqa: ANN401 - as above
         try:
             _settle(future, await self._client.gather(there, asynchronous=True))
         except asyncio.CancelledError:  # the scheduler forgot it, or is gone
@@ -169,9 +209,14 @@ def started(settings: ExecutorSettings) -> DaskExecutor:
                     "plugins": [Fence()],
                     "dashboard": False,
                     "dashboard_address": "127.0.0.1:0",
+                    # For the workers; and for the client, which lives in the same process.
+                    "protocol": ["tls://", "inproc://"],
+                    "host": ["127.0.0.1", None],
+                    "port": [0, None],
                 },
             )
-        client = _client(cluster)
+        near = cluster.scheduler.listeners[1].contact_address
+        client = _client(near, cluster.security)
         return DaskExecutor(client, cluster)
     except BaseException as error:
         _end(client, cluster)
