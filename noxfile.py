@@ -39,7 +39,21 @@ OUR_WORDS = tuple(
     f"tests/test_{name}.py" for name in ("benchmarks", "docs", "readme", "tree", "typing")
 )
 
-LONG = ("tests/security", "tests/plugins/conformance/test_matrix.py", "tests/plugins/durable")
+# What takes long and asks our own code, not the interpreter or a library: once, on the oldest.
+LONG = (
+    "tests/security",
+    "tests/builtin_tools/test_conformance.py",
+    "tests/plugins/conformance/test_matrix.py",
+    "tests/plugins/durable",
+    "tests/test_how_to_run.py",
+)
+# The command line has new libraries' turn on the newest interpreter.
+COMMANDS = ("tests/core/cli", "tests/distributions")
+# By files in three processes: half of the time on two cores is waiting; what a file shares
+# is made once.
+SPREAD = ("-n", "3", "--dist", "loadfile")
+# Property tests have had their many examples on the oldest interpreter.
+AGAIN = "--hypothesis-profile=again"
 
 
 def without(*paths: str) -> tuple[str, ...]:
@@ -59,12 +73,8 @@ def install_wheel(session: nox.Session, *more: str) -> None:
 
 
 def run_tests(session: nox.Session, *more: str) -> None:
-    """Run the test suite, or the part named after `--`, outside every source root.
-
-    By files in three processes: half of the time on two cores is waiting, and what a file's tests
-    share (a server, an environment) is made once.
-    """
-    session.run("python", "-m", "pytest", "-n", "3", "--dist", "loadfile", *more, *session.posargs)
+    """Run the test suite, or the part named after `--`, outside every source root."""
+    session.run("python", "-m", "pytest", *SPREAD, *more, *session.posargs)
 
 
 @nox.session(tags=["quick", "full"])
@@ -118,20 +128,20 @@ def smoke(session: nox.Session) -> None:
 def tests(session: nox.Session) -> None:
     """Run the tests on every supported interpreter, against the built wheel.
 
-    What they say of our own texts and types is the same on each, and is asked on the first; the
-    mutants of the kit, the long attacks and the kills of durable runs on the oldest and the newest.
+    The oldest runs all. On the others what they say of our own texts and types would be the same;
+    the mutants of the kit, the long attacks and the kills of durable runs are left to it too.
     """
     install_wheel(session, *COMPILED, *groups("test"))
-    left = {PYTHONS[0]: (), PYTHONS[-1]: OUR_WORDS}.get(str(session.python), LONG + OUR_WORDS)
-    run_tests(session, *without(*left))
+    first = session.python == PYTHONS[0]
+    run_tests(session, *(() if first else (AGAIN, *without(*LONG, *OUR_WORDS))))
 
 
 @nox.session(python=PYTHONS[:2], tags=["full"], requires=["wheel"])
 def lowest(session: nox.Session) -> None:
     """Run the tests with the oldest dependencies that we claim to work with.
 
-    All but those of our own rules, which no other library's age can change. In CI it is the one
-    run of the interpreter in the middle; the oldest and the newest have the newest dependencies.
+    All but those that no other library's age can change. In CI it is the one run of the interpreter
+    in the middle; the oldest and the newest have the newest dependencies.
     """
     # Named one by one, or they would count as the wheel's and not as direct.
     project = PROJECT["project"]
@@ -141,7 +151,7 @@ def lowest(session: nox.Session) -> None:
         *(each for name in extras if name != "all" for each in extras[name]),
     ]
     install_wheel(session, *COMPILED, "--resolution", "lowest-direct", *ours, *groups("test"))
-    run_tests(session, *without(*LONG, *OUR_WORDS))
+    run_tests(session, AGAIN, *without(*LONG, *OUR_WORDS, *COMMANDS))
 
 
 @nox.session(tags=["full"], requires=["wheel"])
@@ -167,9 +177,7 @@ def second_opinion(session: nox.Session) -> None:
         "TOOLSEAM_MCP1_PYTHON": older,
         "TOOLSEAM_MCP2_PYTHON": python,
     }
-    # By files: most of it is waiting for programs to start.
-    spread = ("-n", "3", "--dist", "loadfile")
-    tests = ("python", "-m", "pytest", "tests/second_opinion", *spread)
+    tests = ("python", "-m", "pytest", "tests/second_opinion", *SPREAD)
     session.run(*tests, *session.posargs, env=programs)
 
 
@@ -177,7 +185,7 @@ def second_opinion(session: nox.Session) -> None:
 def frameworks(session: nox.Session) -> None:
     """Run other frameworks' agents over our tools, each at its newest version."""
     install_wheel(session, *groups("test", "frameworks"))
-    session.run("python", "-m", "pytest", "tests/frameworks", *session.posargs)
+    session.run("python", "-m", "pytest", "tests/frameworks", *SPREAD, *session.posargs)
 
 
 @nox.session(python=PYTHONS[1], tags=["full"], requires=["wheel"])

@@ -11,8 +11,9 @@ import pytest
 from hypothesis import settings
 
 settings.register_profile("local", deadline=None, max_examples=100)
-# The same ones in each run of the suite, of which CI makes three.
+# The same ones in each run, of which CI makes three: the second and third with fewer.
 settings.register_profile("ci", deadline=None, max_examples=50, derandomize=True)
+settings.register_profile("again", deadline=None, max_examples=10, derandomize=True)
 settings.load_profile("ci" if os.environ.get("CI") else "local")
 
 
