@@ -6,6 +6,7 @@ import math
 import re
 from collections.abc import Callable, Mapping
 from enum import StrEnum
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar, cast, get_args, get_origin
 
@@ -100,8 +101,12 @@ def structure(table: Mapping[str, Any], into: type[T], file: str | None, key: st
     raise settings_error(faults[0][1] + rest, file, first or None) from None
 
 
+@cache
 def _converter() -> Converter:
-    """Make a converter that takes each kind of value for itself only; `"8"` is no number."""
+    """Make a converter that takes each kind of value for itself only; `"8"` is no number.
+
+    One a process: what it compiles for a class takes longer than reading a file with it.
+    """
     from cattrs import Converter
     from cattrs.gen import (
         make_dict_structure_fn,
