@@ -3,11 +3,12 @@
 What such a folder does to single rooms is tested there; here it meets the whole command line.
 """
 
+import io
 import json
 import os
 import sqlite3
 from collections.abc import Sequence
-from contextlib import closing
+from contextlib import closing, redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from support.commands import MODULE, SCRIPT, Ran, toolseam
 from support.databases import ask, hot_journal
 from support.dist_info import tools, write_dist
 from support.recorder import Recorder, recorder
+from toolseam.cli import main
 from toolseam.testing import Canary, canary
 from toolseam_builtin.content import read_records
 from toolseam_builtin.structure import list_tables
@@ -65,6 +67,12 @@ WAYS: tuple[Way, ...] = (
     (MODULE, None),
     (MODULE, "{folder}"),
 )
+LOOKS: dict[str, tuple[str, ...]] = {
+    "list": ("list", "--json"),
+    "loaded": ("list", "--load", "--json"),
+    "doctor": ("doctor", "--json"),
+    "show": ("show", "read_records", "--json"),
+}
 
 
 @attrs.frozen
@@ -79,16 +87,31 @@ class Trap:
     def run(self, *words: str, way: Way = ((SCRIPT,), None), typed: bytes = b"") -> Ran:
         """Run the command line in the folder, with secrets in the environment."""
         program, path = way
+        environ = self.environ
+        if path is not None:
+            environ["PYTHONPATH"] = path.format(folder=self.folder)
+        return toolseam(*words, cwd=self.folder, typed=typed, program=program, environ=environ)
+
+    def here(self, *words: str) -> Ran:
+        """Run the command line so in this process, whose path does not lead into the folder."""
+        out, err = io.StringIO(), io.StringIO()
+        with pytest.MonkeyPatch.context() as patch, redirect_stdout(out), redirect_stderr(err):
+            patch.chdir(self.folder)
+            for name, text in self.environ.items():
+                patch.setenv(name, text)
+            code = main(words)
+        return Ran(code, out.getvalue(), err.getvalue())
+
+    @property
+    def environ(self) -> dict[str, str]:
+        """What is set for whoever stands there, secrets included."""
         text = self.secret.text
-        environ = {
+        return {
             "HOME": str(self.home),
             "OPENAI_API_KEY": text,
             "PGPASSWORD": text,
             "DATABASE_URL": f"postgresql://app:{text}@127.0.0.1:{self.recorder.port}/x",
         }
-        if path is not None:
-            environ["PYTHONPATH"] = path.format(folder=self.folder)
-        return toolseam(*words, cwd=self.folder, typed=typed, program=program, environ=environ)
 
     def describe(self, words: str, *, name: str = "toolseam.toml") -> Path:
         """Write a settings file into the folder, and give its name."""
@@ -142,51 +165,66 @@ def unharmed(trap: Trap, before: tuple[dict[str, Any], dict[str, Any]], *runs: R
         assert file.is_dir() or not trap.secret.is_in(file.read_bytes())
 
 
-@pytest.mark.parametrize("way", WAYS)
-def test_listing_and_examining_touch_nothing(trap: Trap, way: Way) -> None:
+# What lies in the folder leaves the path before the words are looked at; so only where it stands
+# there twice is every command started.
+@pytest.mark.parametrize(
+    ("way", "looks"),
+    [
+        (WAYS[0], ("list", "loaded")),
+        (WAYS[1], ("doctor",)),
+        (WAYS[2], ("list", "loaded")),
+        (WAYS[3], ("list", "show")),
+        (WAYS[4], tuple(LOOKS)),
+    ],
+)
+def test_listing_and_examining_touch_nothing(trap: Trap, way: Way, looks: Sequence[str]) -> None:
     """However it is started, no planted module runs, and planted distributions stay out."""
     trap.describe(DESCRIBING.format(secret=trap.secret.text, port=trap.recorder.port))
     before = everything_in(trap.folder), everything_in(trap.home)
 
-    plain = trap.run("list", "--json", way=way)
-    loaded = trap.run("list", "--load", "--json", way=way)
-    examined = trap.run("doctor", "--json", way=way)
-    shown = trap.run("show", "read_records", "--json", way=way)
+    told = {look: trap.run(*LOOKS[look], way=way) for look in looks}
 
-    unharmed(trap, before, plain, loaded, examined, shown)
+    unharmed(trap, before, *told.values())
+    if shown := told.pop("show", None):
+        assert shown.json["origin"]["builtin"] is True
+        assert shown.json["origin"]["target"] == "toolseam_builtin.content.read_records"
     on_path = way != WAYS[0]
-    for records in (plain.json, loaded.json, examined.json["records"]):
-        told = {(r["distribution"], r["version"], r["status"], r["reason"]) for r in records}
-        planted = {each for each in told if each[1] in {"99.0", "1.0"}}
+    for look, ran in told.items():
+        records = ran.json["records"] if look == "doctor" else ran.json
+        assert look != "doctor" or ran.json["ok"] is True
+        each = {(r["distribution"], r["version"], r["status"], r["reason"]) for r in records}
         expected = {
             ("evil-plug", "1.0", "untrusted", "untrusted_location"),
             ("toolseam", "99.0", "untrusted", "untrusted_location"),
         }
+        planted = {one for one in each if one[1] in {"99.0", "1.0"}}
         assert planted == (expected if on_path else set())
-    assert examined.json["ok"] is True
-    assert shown.json["origin"]["builtin"] is True
-    assert shown.json["origin"]["target"] == "toolseam_builtin.content.read_records"
 
 
-@pytest.mark.parametrize("way", WAYS)
-def test_running_touches_nothing(trap: Trap, way: Way) -> None:
+@pytest.mark.parametrize(("way", "first"), [*zip(WAYS[:4], RUNS, strict=True), (WAYS[4], None)])
+def test_running_touches_nothing(trap: Trap, way: Way, first: tuple[str, ...] | None) -> None:
     """Tools refuse the folder's server, read none of its secrets, and are the builtin ones."""
     trap.describe(DESCRIBING.format(secret=trap.secret.text, port=trap.recorder.port))
     before = everything_in(trap.folder), everything_in(trap.home)
 
-    done = [trap.run("run", *words, "--json", way=way) for words in RUNS]
+    done = {
+        words[0]: trap.run("run", *words, "--json", way=way)
+        if first in {None, words}
+        else trap.here("run", *words, "--json")
+        for words in RUNS
+    }
 
-    unharmed(trap, before, *done)
-    tables, records, code, environment = (ran.json for ran in done)
-    for refused in (tables, records):
-        assert refused["failure"]["code"] == "unavailable"
-        assert refused["failure"]["metadata"]["reason"] == "untrusted_workspace"
+    unharmed(trap, before, *done.values())
+    for name in ("list_tables", "read_records"):
+        failure = done[name].json["failure"]
+        assert failure["code"] == "unavailable"
+        assert failure["metadata"]["reason"] == "untrusted_workspace"
+    code = done["search_code"].json
     assert {"evil.py", "toolseam.toml"} <= {row[0] for row in code["data"]["rows"]}
-    assert "OPENAI_API_KEY=[masked]" in environment["content"]
+    assert "OPENAI_API_KEY=[masked]" in done["get_env"].json["content"]
 
 
-@pytest.mark.parametrize("way", [WAYS[0], WAYS[4]])
-def test_serving_touches_nothing(trap: Trap, way: Way) -> None:
+def test_serving_touches_nothing(trap: Trap) -> None:
     """An MCP client that is started there gets the builtin tools, and nothing planted runs."""
     trap.describe(DESCRIBING.format(secret=trap.secret.text, port=trap.recorder.port))
     before = everything_in(trap.folder), everything_in(trap.home)
@@ -200,7 +238,7 @@ def test_serving_touches_nothing(trap: Trap, way: Way) -> None:
     lines = [json.dumps({"jsonrpc": "2.0", **each}).encode() + b"\n" for each in said]
 
     words = ("serve", "mcp", "--actor", "ada", "--zone", "local")
-    served = trap.run(*words, way=way, typed=b"".join(lines))
+    served = trap.run(*words, way=WAYS[4], typed=b"".join(lines))
 
     unharmed(trap, before, served)
     assert served.code == 0, served.err
@@ -217,7 +255,8 @@ def test_words_that_widen_stop_a_run_and_are_shown_by_the_others(trap: Trap, nam
     file = trap.describe(head + "\n".join(WIDENING.values()), name=name)
     before = everything_in(trap.folder), everything_in(trap.home)
 
-    stopped = [trap.run("run", *words) for words in RUNS] + [trap.run("show", "read_records")]
+    stopped = [trap.here("run", *words) for words in RUNS[1:]]
+    stopped += [trap.here("show", "read_records"), trap.run("run", *RUNS[0])]
     listed = trap.run("list", way=WAYS[1])
     examined = trap.run("doctor", "--json", way=WAYS[1])
 
@@ -238,7 +277,7 @@ def test_each_word_that_widens_is_named(trap: Trap, key: str) -> None:
     """One such key is enough to exit with 2, and file and key are said."""
     file = trap.describe(WIDENING[key] + "\n")
 
-    ran = trap.run("run", "list_tables")
+    ran = trap.here("run", "list_tables")
 
     assert (ran.code, ran.out) == (2, "")
     assert f"{file}: {key}: " in ran.err
@@ -250,7 +289,7 @@ def test_two_settings_files_are_one_too_many(trap: Trap) -> None:
     trap.describe("[tool.toolseam]\n" + WIDENING["trust"], name="pyproject.toml")
     before = everything_in(trap.folder), everything_in(trap.home)
 
-    listed, ran = trap.run("list"), trap.run("run", "list_tables")
+    listed, ran = trap.here("list"), trap.here("run", "list_tables")
 
     unharmed(trap, before, listed, ran)
     assert (listed.code, ran.code) == (0, 2)
@@ -280,8 +319,8 @@ def test_a_database_of_the_folder_harms_nothing_outside(
         trap.describe(f"[workspace]\ndatabase = '{database.format(home=trap.home)}'\n")
     before = everything_in(trap.folder), everything_in(trap.home)
 
-    listed = trap.run("run", "list_tables", "--json")
-    read = trap.run("run", "read_records", "--arg", "table=notes", "--json")
+    listed = trap.here("run", "list_tables", "--json")
+    read = trap.here("run", "read_records", "--arg", "table=notes", "--json")
 
     unharmed(trap, before, listed, read)
     for ran in (listed, read):
