@@ -13,7 +13,7 @@ from support.databases import ask, everything, sqlite_workspace
 from support.postgres import Postgres, postgres
 from toolseam import Actor
 from toolseam.testing import harness
-from toolseam_builtin.accounts import list_groups, list_users, list_users_raw
+from toolseam_builtin.accounts import _tables, list_groups, list_users, list_users_raw
 from toolseam_builtin.accounts._harmless import GROUPS, USERS, harmless
 from toolseam_builtin.content import read_records
 from toolseam_builtin.workspace import AccountSettings, Workspace
@@ -74,7 +74,9 @@ def test_pages_and_filter_say_what_is_left(tmp_path: Path) -> None:
     assert found.data["next_offset"] == 2
 
 
-def test_a_filter_that_takes_too_long_says_so(tmp_path: Path) -> None:
+def test_a_filter_that_takes_too_long_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """What was found until then is shown, and counted as the least that there is."""
     script = PEOPLE + (
         "with recursive n(x) as (select 10 union all select x + 1 from n limit 150000)"
@@ -82,10 +84,15 @@ def test_a_filter_that_takes_too_long_says_so(tmp_path: Path) -> None:
     )
     workspace = sqlite_workspace(tmp_path, script, accounts=NAMED)
 
-    started = time.process_time()
-    result = ask(list_users, workspace, filter="user", limit=1)
+    monkeypatch.setattr(_tables, "SECONDS", 0.2)
+    for _ in range(9):
+        started = time.process_time()
+        result = ask(list_users, workspace, filter="user", limit=1)
+        spent = time.process_time() - started
+        if result.artifacts[0].rows:  # or the machine stood still before the first one was read
+            break
 
-    assert time.process_time() - started < 2.0
+    assert spent < 2.0
     assert "people: at least " in result.content
     assert "The filter was stopped at the time limit" in result.content
     assert len(result.artifacts[0].rows) == 1

@@ -4,7 +4,8 @@ import pytest
 
 from support.databases import ask, everything, sqlite_workspace
 from support.postgres import Postgres, postgres
-from toolseam_builtin.content import count_records
+from toolseam.testing import harness
+from toolseam_builtin.content import _counting, count_records
 from toolseam_builtin.workspace import Workspace
 
 __all__ = ["postgres"]
@@ -161,14 +162,17 @@ def test_paired_columns_make_no_groups(tmp_path: Path) -> None:
     assert result.failure.code == "permission_denied"
 
 
-def test_what_takes_too_long_names_the_budget(tmp_path: Path) -> None:
+def test_what_takes_too_long_names_the_budget(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A count that does not end is stopped, and says by what."""
     script = """
     create view endless as with recursive r(x) as (select 1 union all select x + 1 from r)
       select x from r where x < 0;
     """
-
-    result = ask(count_records, sqlite_workspace(tmp_path, script), table="endless")
+    monkeypatch.setattr(_counting, "SECONDS", 0.1)
+    with harness(count_records, settings=sqlite_workspace(tmp_path, script)) as double:
+        result = double.call({"table": "endless"})
 
     assert result.failure is not None
     assert result.failure.code == "timeout"

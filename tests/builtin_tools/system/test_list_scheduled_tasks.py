@@ -342,14 +342,17 @@ def test_time_that_runs_out_is_said(tmp_path: Path) -> None:
     assert plan.warnings == ["1 crontabs were not read in time."]
 
 
-def test_a_large_crontab_keeps_to_its_budget(tmp_path: Path) -> None:
+def test_a_large_crontab_keeps_to_its_budget(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Two megabytes of lines are answered within the time that a tool has."""
     write(tmp_path, "crontab", "*/7 3-9 * * mon-fri /opt/x --password Aster9\n" * 50_000)
+    monkeypatch.setattr(list_scheduled_tasks, "_SECONDS", 0.3)
     start = time.process_time()
 
     result = call(tmp_path)
 
-    assert time.process_time() - start < 4
+    assert time.process_time() - start < 2
     assert result.success
     assert "bytes only" in result.content
     assert "Aster9" not in everything(result)
