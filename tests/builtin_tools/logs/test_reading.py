@@ -3,10 +3,12 @@ import os
 from datetime import UTC, datetime
 from pathlib import Path
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from support.logbooks import numbered
+from toolseam_builtin._logs import _reading
 from toolseam_builtin._logs._files import find_logs
 from toolseam_builtin._logs._reading import Budget
 from toolseam_builtin._logs._records import newest_records
@@ -32,42 +34,53 @@ def texts(folder: Path, spent: Budget) -> list[str]:
     return [record.text for record in newest_records(found.logs, spent, NOW)]
 
 
+@pytest.fixture
+def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Read in blocks of a hundredth of their size, for small files of many blocks."""
+    monkeypatch.setattr(_reading, "_BLOCK", 10_000)
+    monkeypatch.setattr(_reading, "_CARRIED", 40_000)
+
+
+@pytest.mark.usefixtures("small_blocks")
 def test_blocks_meet_at_whole_records(tmp_path: Path) -> None:
     """A log of many blocks gives each record once, whatever stands at the borders."""
     record = "2025-05-06 07:00:00 ERROR a.b {}\n" + "  more of it\n" * 40
-    (tmp_path / "a.log").write_text("".join(record.format(number) for number in range(6_000)))
+    (tmp_path / "a.log").write_text("".join(record.format(number) for number in range(200)))
 
     found = texts(tmp_path, budget())
 
     assert [text.partition("\n")[0].rpartition(" ")[2] for text in found] == [
-        str(number) for number in range(5_999, -1, -1)
+        str(number) for number in range(199, -1, -1)
     ]
     assert {text.count("\n") for text in found} == {40}
 
 
+@pytest.mark.usefixtures("small_blocks")
 def test_a_record_larger_than_blocks_is_whole(tmp_path: Path) -> None:
-    """A record of three megabytes is carried from block to block."""
-    (tmp_path / "a.log").write_text("2025-05-06 07:00:00 ERROR a.b x\n" + "  more\n" * 430_000)
+    """A record of three blocks is carried from block to block."""
+    (tmp_path / "a.log").write_text("2025-05-06 07:00:00 ERROR a.b x\n" + "  more\n" * 4_300)
 
     (text,) = texts(tmp_path, budget())
 
-    assert text.count("  more") == 430_000
+    assert text.count("  more") == 4_300
 
 
+@pytest.mark.usefixtures("small_blocks")
 def test_an_endless_record_is_given_in_pieces(tmp_path: Path) -> None:
-    """What has no beginning for megabytes is not carried for ever."""
-    (tmp_path / "a.log").write_text("2025-05-06 07:00:00 ERROR a.b x\n" + "  more\n" * 1_500_000)
+    """What has no beginning for blocks is not carried for ever."""
+    (tmp_path / "a.log").write_text("2025-05-06 07:00:00 ERROR a.b x\n" + "  more\n" * 15_000)
 
-    found = texts(tmp_path, budget(20_000_000))
+    found = texts(tmp_path, budget(200_000))
 
     assert 1 < len(found) < 5
-    assert sum(text.count("more") for text in found) >= 1_499_990
+    assert sum(text.count("more") for text in found) >= 14_990
 
 
+@pytest.mark.usefixtures("small_blocks")
 def test_a_piece_of_an_endless_record_begins_with_a_whole_line(tmp_path: Path) -> None:
     """Where a record is cut no line is: the rest of one would not tell that it is a secret."""
     line = "  password=" + "Aster9" * 10 + "\n"
-    (tmp_path / "a.log").write_text("2025-05-06 07:00:00 ERROR a.b x\n" + line * 100_000)
+    (tmp_path / "a.log").write_text("2025-05-06 07:00:00 ERROR a.b x\n" + line * 1_000)
     spent = budget()
 
     found = newest_records(find_logs(Workspace(folder=tmp_path)).logs, spent, NOW)
@@ -174,6 +187,7 @@ def test_years_that_no_clock_knows_are_read(tmp_path: Path) -> None:
 KEY = "-----BEGIN PRIVATE KEY-----\n" + "QWJj0123456789ab\n" * 20 + "-----END PRIVATE KEY-----\n"
 
 
+@pytest.mark.usefixtures("small_blocks")
 @settings(
     max_examples=50, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
@@ -183,8 +197,8 @@ def test_a_private_key_is_masked_wherever_a_block_ends(
 ) -> None:
     """A key in a log, with or without heads, is one record and masked, across blocks too."""
     head = "2025-05-06 07:00:00 INFO a: x\n" if dated else ""
-    after = ("a long line " * 80 + "\n") * 1_040
-    after = after[: 1_000_000 - padding]
+    after = ("a long line " * 80 + "\n") * 11
+    after = after[: 10_000 - padding]
     (tmp_path / "a.log").write_text("start\n" * 10 + head + KEY + after)
     logs = find_logs(Workspace(folder=tmp_path)).logs
 
