@@ -1,10 +1,20 @@
-"""Values made to exhaust, crash or fool whoever encodes them; run as a program on one of them."""
+"""Values made to exhaust, crash or fool whoever encodes them; a program that tries them out.
+
+It reads names of values, line by line, and answers each with what `Tried` holds, as JSON. Each
+value is tried in a process of its own, which has the imports already.
+"""
 
 import json
 import math
+import os
 import resource
+import signal
+import subprocess
 import sys
-from collections.abc import Callable
+import traceback
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 from toolseam import (
@@ -116,8 +126,8 @@ class Number(int):
 
 VALUES: dict[str, Callable[[], Any]] = {
     "long text": lambda: "x" * 5_000_000,
-    "long NUL text": lambda: "\x00" * 5_000_000,
-    "long surrogate text": lambda: "\ud800" * 5_000_000,
+    "long NUL text": lambda: "\x00" * 2_000_000,
+    "long surrogate text": lambda: "\ud800" * 2_000_000,
     "text that grows by escapes": lambda: "\x00" * 49_000,
     "surrogates": lambda: ["\ud800"] * 16_000,
     "surrogate keys": lambda: {chr(0xD800) + str(n): n for n in range(5_000)},
@@ -209,7 +219,59 @@ def outcomes(name: str) -> dict[str, str]:
     return found
 
 
-if __name__ == "__main__":
+def _try_out(name: str, answers: int) -> None:
+    """Write the outcomes of one value, within bounds, and end this process."""
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS))
-    sys.stdout.write(json.dumps(outcomes(sys.argv[1])))
+    signal.alarm(2 * SECONDS)
+    code = 1
+    try:
+        os.write(answers, json.dumps({"found": outcomes(name)}).encode())
+        code = 0
+    except BaseException:
+        os.write(answers, json.dumps({"error": traceback.format_exc()[-2_000:]}).encode())
+    finally:
+        os._exit(code)
+
+
+def _answer(name: str) -> dict[str, Any]:
+    """Try one value out in a process of its own, and say how that ended and what it found."""
+    answers, theirs = os.pipe()
+    child = os.fork()
+    if not child:
+        _try_out(name, theirs)
+    os.close(theirs)
+    with os.fdopen(answers) as lines:
+        said = lines.read()
+    _, status = os.waitpid(child, 0)
+    return {"code": os.waitstatus_to_exitcode(status), **json.loads(said or "{}")}
+
+
+@contextmanager
+def trying() -> Generator[Callable[[str], dict[str, Any]]]:
+    """Start the program, and give what asks it for one value after the other."""
+    command = [sys.executable, "-m", "support.hostile"]
+    with subprocess.Popen(
+        command,
+        cwd=Path(__file__).parent.parent,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        bufsize=1,
+    ) as program:
+        assert program.stdin is not None
+        assert program.stdout is not None
+        asked, answered = program.stdin, program.stdout
+
+        def ask(name: str) -> dict[str, Any]:
+            asked.write(f"{name}\n")
+            found: dict[str, Any] = json.loads(answered.readline())
+            return found
+
+        yield ask
+
+
+if __name__ == "__main__":
+    for line in sys.stdin:
+        sys.stdout.write(json.dumps(_answer(line.rstrip("\n"))) + "\n")
+        sys.stdout.flush()
