@@ -39,6 +39,8 @@ if TYPE_CHECKING:
 Ask = Callable[[bytes], bytes]
 
 _RESULT, _OTHER = b"R", b"X"
+_UNSTARTED = ("import_failed", "other_version")
+"""Why a body did not begin, where it should have run; a model is told the word."""
 _LOGGED = 20_000
 _ANSWER_BYTES = 200_000
 """Of an answer that is no result: the longest part is what goes to the host's log."""
@@ -126,6 +128,16 @@ def outcome_of(answer: object) -> ToolResult:
     raise Lost("worker_protocol", "the answer is of no known kind")
 
 
+def preview_of(answer: object) -> ToolResult:
+    """Return likewise what a preview gave; arguments that the author's class refused raise."""
+    from toolseam._call import Refused  # where a body runs nobody has it
+
+    result = outcome_of(answer)
+    if cast("bytes", answer)[:1] == _OTHER:
+        raise Refused(result)
+    return result
+
+
 def _refuse_bulk(encoded: bytes) -> None:
     """Refuse what would take far more memory than it has bytes, before it is parsed.
 
@@ -153,8 +165,8 @@ def _ended(word: str, value: Any) -> ToolResult:  # noqa: ANN401 - untrusted JSO
             raise Raised(short(first), _one_line(second)[-_LOGGED:])
         if word == "broken":
             raise Broken(short(first, 400), short(second, 400))
-        if word == "unstarted":
-            raise NotStarted(short(first), short(second, 200))
+        if word == "unstarted" and first in _UNSTARTED:
+            raise NotStarted(first, short(second, 200))
     raise Lost("worker_protocol", "the answer is of no known kind")
 
 

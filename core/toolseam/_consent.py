@@ -6,11 +6,11 @@ import uuid
 from typing import TYPE_CHECKING, cast
 
 from toolseam._approval import Approval, Preview, digest, preview_lines
-from toolseam._body import Lost, NotStarted
+from toolseam._body import Lost, NotStarted, Raised
 from toolseam._call import Refused, context_of, given_to
 from toolseam._errors import ErrorCode
 from toolseam._jsontext import decode
-from toolseam._judgement import fault_of
+from toolseam._judgement import as_broken, fault_of
 from toolseam._result import ToolError, refusal
 from toolseam._text import short
 
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 _OWN = ":"
 """Between the run of the host's own code and the one call that a preview is of."""
+_BROKE = "(the preview broke the contract: {}: {})"
 
 
 def preview(
@@ -80,22 +81,31 @@ def _said(call: Call, tool: BoundTool, *, again: bool) -> tuple[bool, str]:
         made = tool.preview(arguments=given_to(call, tool), context=context_of(call, tool))
     except Refused as refused:
         return True, f"(the arguments are refused: {refused.result.content})"
-    except ToolError as error:
-        return True, f"(the preview is refused: {error.code.value}: {error.message})"
     except (Exception, SystemExit) as error:
         if again and isinstance(error, Lost | NotStarted | TimeoutError):
             raise
-        return True, f"(the preview raised {short(type(error).__name__)})"
+        return True, _why(error)
     finally:
         # The preview had its arguments; what runs gets a copy that nobody has held.
         call.value = decode(cast("bytes", call.arguments))
     fault = fault_of(made)
     if fault is not None:
-        return True, "(the preview broke the contract: {}: {})".format(*fault)
+        return True, _BROKE.format(*fault)
     result = cast("ToolResult", made)
-    if result.failure is not None:
-        return True, f"(the preview failed: {result.failure.code.value})"
-    return False, result.content
+    return (False, result.content) if result.failure is None else (True, _why(result.failure))
+
+
+def _why(error: BaseException) -> str:
+    """Say how a preview failed, in the same words wherever it was made."""
+    broken = as_broken(error)
+    if broken is not None:
+        return _BROKE.format(broken.path, broken.reason)
+    if isinstance(error, ToolError):
+        return f"(the preview is refused: {error.code.value}: {error.message})"
+    if isinstance(error, Lost | NotStarted):
+        return f"(the preview could not be made where it runs: {error.reason})"
+    kind = error.kind if isinstance(error, Raised) else short(type(error).__name__)
+    return f"(the preview raised {kind})"
 
 
 def approve(state: HostState, shown: Preview, actor: Actor) -> Approval:

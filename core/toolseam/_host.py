@@ -149,7 +149,7 @@ class Host:
 
         self._runners = Runners(settings.operator, own, host_plugins, executors or {})
         runs_in, most_s = settings.operator.runs_in, settings.limits.timeout_s
-        places = Places(runs_in, self._runners.runner, own.words, most_s)
+        places = Places(runs_in, self._runners, own.words, most_s)
 
         def strengthen(tool: BoundTool) -> None:
             raise_claims(tool, settings.tools.get(tool.name), _floor(own, tool))

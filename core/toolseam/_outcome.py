@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 
 _KILLED = ("worker_died", "closed")
 """Reasons of what was ended under a tool, and by no doing of its own."""
+_PASSES = ("worker_died", "worker_start", "executor", "closed", "cancelled")
+"""Reasons of what did not begin and may begin the next time; any other is the operator's."""
+_DETAIL = 1_000
 
 
 def result_of(call: Call, error: BaseException) -> ToolResult:
@@ -107,18 +110,36 @@ def rose(task: asyncio.Task[Any] | None, before: int) -> bool:
 def _lost(call: Call, tool: BoundTool, lost: Lost) -> ToolResult:
     """Nobody knows what a body did that was lost; a read changed nothing, whatever it did."""
     message = f"{tool.name} was lost where it ran ({lost.reason})."
+    told = _told(tool, "was lost where it ran", lost)
     if lost.reason in _KILLED and (tool.reads or not call.ran):
-        return refusal(ErrorCode.UNAVAILABLE, message, reason=lost.reason)
+        return refusal(ErrorCode.UNAVAILABLE, message, **told)
     if call.ran and not tool.reads:
         message += " The change may still apply."
-    return refusal(ErrorCode.EXECUTION_ERROR, message, reason=lost.reason)
+    return refusal(ErrorCode.EXECUTION_ERROR, message, **told)
 
 
 def _not_started(tool: BoundTool, error: NotStarted) -> ToolResult:
+    """Say to the model whether it is worth another try; why, is for whoever set it up."""
+    told = _told(tool, "could not be started where it runs", error)
+    if error.reason == "too_large":
+        message = f"The arguments of {tool.name} are too large for where it runs."
+    elif error.reason in _PASSES:
+        message = f"{tool.name} could not be started where it runs ({error.reason})."
+    else:
+        message = (
+            f"{tool.name} cannot run as it is set up here ({error.reason}): another call of it"
+            " changes nothing."
+        )
+    return refusal(ErrorCode.UNAVAILABLE, message, **told)
+
+
+def _told(tool: BoundTool, what: str, error: Lost | NotStarted) -> dict[str, Any]:
+    """Return what only a run keeps of it, and say it in the log: it names paths and settings."""
     from toolseam.guards import mask_secrets  # a listing does without
 
+    if not error.detail:
+        return {"reason": error.reason}
     # It may end in what an interpreter or bubblewrap printed as it did not start.
-    told, _ = mask_secrets(error.detail)
-    detail = f": {told}" if told else ""
-    message = f"{tool.name} could not be started where it runs ({error.reason}{detail})."
-    return refusal(ErrorCode.UNAVAILABLE, message, reason=error.reason)
+    detail, _ = mask_secrets(error.detail)
+    LOGGER.warning("%s %s (%s): %s", tool.name, what, error.reason, short(detail, _DETAIL))
+    return {"reason": error.reason, "detail": detail}

@@ -21,6 +21,7 @@ from toolseam._body import (
     Raised,
     asked,
     outcome_of,
+    preview_of,
     request_of,
     run_body,
 )
@@ -37,14 +38,15 @@ if TYPE_CHECKING:
     from concurrent.futures import Executor, Future
 
     from toolseam._binding import BoundTool
-    from toolseam._body import Ask, Runner
+    from toolseam._body import Ask
     from toolseam._call import Call
     from toolseam._context import ToolContext
     from toolseam._levels import DataClass
+    from toolseam._runners import Runners
 
 INLINE, THREAD, PROCESS, SANDBOX = "inline", "thread", "process", "sandbox"
 OURS = (INLINE, THREAD, PROCESS, SANDBOX)
-_NO_IMPORT = (
+NO_IMPORT = (
     "it stands in no module that could be imported elsewhere, as those of a script's own, of"
     " mounted servers or made at run time; they run inline or in a thread"
 )
@@ -66,7 +68,7 @@ class Places:
 
     Args:
         rules: `[runs_in]`.
-        runner: gives what carries a tool's body to a place, and the version that it needs there.
+        runners: give what carries a tool's body to a place.
         words: gives the words of a tool's settings, as JSON text, for wherever its body runs.
         timeout_s: what a body may take that has no deadline of its own.
     """
@@ -74,12 +76,12 @@ class Places:
     def __init__(
         self,
         rules: Mapping[str, str],
-        runner: Callable[[str, BoundTool], tuple[Runner, str | None]],
+        runners: Runners,
         words: Callable[[BoundTool], str | None],
         timeout_s: float,
     ) -> None:
         self._rules = rules
-        self._runner = runner
+        self._runners = runners
         self._words = words
         self._timeout_s = timeout_s
 
@@ -92,7 +94,7 @@ class Places:
         if place == THREAD:
             tool.timeout_s = min(tool.timeout_s or self._timeout_s, self._timeout_s)
             return
-        away = Away(tool, lambda: self._runner(place, tool), self._words, self._timeout_s)
+        away = Away(tool, self._runners, self._words, self._timeout_s)
         if place not in OURS:  # an executor's futures are done by themselves
             tool.awaited = _standing_for(copy.copy(tool), away.aexecute, is_async=True)
         if tool.preview is not None:
@@ -117,12 +119,12 @@ class Away:
     def __init__(
         self,
         tool: BoundTool,
-        runner: Callable[[], tuple[Runner, str | None]],
+        runners: Runners,
         words: Callable[[BoundTool], str | None],
         timeout_s: float,
     ) -> None:
         self._tool = tool
-        self._runner = runner
+        self._runners = runners
         self._words = words
         self._timeout_s = timeout_s
         self._reached = False
@@ -135,14 +137,15 @@ class Away:
 
     def preview(self, arguments: object, context: ToolContext) -> ToolResult:  # noqa: ARG002
         """Run the tool's `preview` apart, and wait for it."""
-        return outcome_of(self.answer(context, "preview"))
+        return preview_of(self.answer(context, "preview"))
 
     async def aexecute(self, arguments: object, context: ToolContext) -> ToolResult:  # noqa: ARG002
         """Run the tool's `execute` apart, and await it."""
         call, tool = whole(context)
         if not self._reached and self._target() is not None:
-            # An engine that has to be started first takes seconds, and the loop must not.
-            await asyncio.to_thread(self._runner)
+            start = self._runners.reach(self._tool.place)
+            if start is not None:  # it takes seconds, and the loop must not
+                await asyncio.wrap_future(start)
         future = self._submit(call, tool, context, "execute", self._until(context))
         task = asyncio.current_task()
         cancels = 0 if task is None else task.cancelling()
@@ -195,9 +198,12 @@ class Away:
     ) -> Future[bytes]:
         target = self._target()
         if target is None:
-            raise NotStarted("no_import", _NO_IMPORT)
-        runner, version = self._runner()
-        self._reached = True
+            raise NotStarted("no_import", NO_IMPORT)
+        runner, version = self._runners.runner(self._tool.place, self._tool, until)
+        if not self._reached:
+            if call.abandoned:  # while it was being reached
+                raise TimeoutError
+            self._reached = True
         actor = context.actor
         head = {
             "target": target,

@@ -5,6 +5,9 @@ from __future__ import annotations
 import os
 import sys
 import threading
+from concurrent import futures
+from concurrent.futures import Future
+from contextlib import suppress
 from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, Any
@@ -14,14 +17,23 @@ import attrs
 from toolseam._body import NotStarted
 from toolseam._errors import SettingsError, ToolseamError
 from toolseam._levels import DataClass
-from toolseam._placing import OURS, PROCESS, SANDBOX, ExecutorRunner, target_of
+from toolseam._placing import (
+    INLINE,
+    NO_IMPORT,
+    OURS,
+    PROCESS,
+    SANDBOX,
+    THREAD,
+    ExecutorRunner,
+    target_of,
+)
 from toolseam._selection import near_miss
 from toolseam._settings_keys import ExecutorSettings, Grants
 from toolseam._text import short
 from toolseam._trace import LOGGER
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
     from concurrent.futures import Executor
 
     from toolseam._binding import BoundTool
@@ -29,9 +41,21 @@ if TYPE_CHECKING:
     from toolseam._plugin_settings import PluginSettings
     from toolseam._settings_keys import OperatorSettings
     from toolseam._wrappers import HostPlugins
+    from toolseam.isolation._pool import InSandbox, ProcessPool
 
 _AGAIN_S = 5.0
 """How soon what could not be made is tried again: an engine that is away answers late."""
+_CLOSE_S = 60.0
+"""How long the end of a host waits for an engine that is just being started."""
+
+
+@attrs.frozen
+class _Away:
+    """Why an executor could not be made, and when."""
+
+    reason: str
+    detail: str
+    since: float
 
 
 class Runners:
@@ -58,9 +82,11 @@ class Runners:
         self._plugins = plugins
         self._given = dict(given)
         self._turn = threading.Lock()
-        self._made: dict[str | Grants, Runner] = {}
-        self._failed: dict[object, tuple[str, str, float]] = {}
-        self._granted: dict[str, Grants] = {}
+        self._pool: ProcessPool | None = None
+        self._sandboxes: dict[str, InSandbox] = {}
+        self._made: dict[str, ExecutorRunner] = {}
+        self._starts: dict[str, Future[None]] = {}
+        self._away: dict[str, _Away] = {}
         self._closed = False
         for name in given:
             if name in OURS:
@@ -80,25 +106,57 @@ class Runners:
                 message = f"runs_in.{key}: there is no place {short(place)!r}{hint}"
                 raise SettingsError(message, key=f"runs_in.{key}")
 
-    def runner(self, place: str, tool: BoundTool) -> tuple[Runner, str | None]:
+    def runner(self, place: str, tool: BoundTool, until: float) -> tuple[Runner, str | None]:
         """Return what carries a tool's body, and the version that has to be there, if any has.
 
-        Raises `NotStarted` where the place cannot be had.
+        Raises `NotStarted` where the place cannot be had, and `TimeoutError` where it is not there
+        in time; what is being started goes on starting then.
         """
-        if place in (PROCESS, SANDBOX):
-            grants = self._grants(tool) if place == SANDBOX else None
-            return self._once(grants or PROCESS, lambda: self._pool(grants)), None
-        return self._once(place, lambda: self._executor(place)), tool.version or None
+        if place == PROCESS:
+            return self._processes(), None
+        if place == SANDBOX:
+            return self._sandboxes.get(tool.name) or self._sandbox(tool), None
+        found = self._made.get(place)
+        if found is None or found.refuses:
+            there = self._reach(place)
+            while isinstance(there, Future):
+                there.result(max(0.0, until - monotonic()))
+                there = self._reach(place)
+            found = there
+        return found, tool.version or None
+
+    def reach(self, place: str) -> Future[None] | None:
+        """Begin what has to be started before a body can go to a place; None: nothing has to.
+
+        Raises `NotStarted`.
+        """
+        there = None if place in OURS else self._reach(place)
+        return there if isinstance(there, Future) else None
+
+    def obstacle(self, tool: BoundTool) -> str:
+        """Say what keeps a tool from where it should run, as far as nothing need be tried."""
+        if tool.place in (INLINE, THREAD):
+            return ""
+        if tool.place == SANDBOX:
+            with suppress(SettingsError):  # of which whoever looks is told anyway
+                lacking = self._lacking(tool, self._grants(tool))
+                if lacking:
+                    return lacking
+        return NO_IMPORT if target_of(tool) is None else ""
 
     def close(self) -> None:
         """End all of them but what host code handed over."""
         with self._turn:
             self._closed = True
             made, self._made = self._made, {}
+            starts = list(self._starts.values())
         for place, runner in made.items():
             self._end(place, runner)
+        if self._pool is not None:
+            self._end(PROCESS, self._pool)
+        futures.wait(starts, _CLOSE_S)
 
-    def _end(self, place: object, runner: Runner) -> None:
+    def _end(self, place: str, runner: Runner) -> None:
         if place in self._given:
             return
         try:
@@ -106,44 +164,88 @@ class Runners:
         except Exception as error:  # noqa: BLE001 - the others are ended all the same
             LOGGER.warning("ending a runner raised %s", type(error).__name__)
 
-    def _once(self, key: str | Grants, make: Callable[[], Runner]) -> Runner:
-        found = self._made.get(key)
-        if found is not None and not _refuses(found):
-            return found
-        with self._turn:
-            if self._closed:
-                raise NotStarted("closed", "the host is closed")
-            found = self._made.get(key)
-            if found is not None and _refuses(found):
-                del self._made[key]
-                self._end(key, found)
-            if key not in self._made:
-                self._made[key] = self._first(key, make)
-            return self._made[key]
-
-    def _first(self, key: object, make: Callable[[], Runner]) -> Runner:
-        """Make a runner; while one that failed is fresh, nobody waits for the next attempt."""
-        if key in self._failed:
-            reason, detail, since = self._failed[key]
-            if monotonic() - since < _AGAIN_S:
-                raise NotStarted(reason, detail)
-        try:
-            return make()
-        except NotStarted as error:
-            self._failed[key] = error.reason, error.detail, monotonic()
-            raise
-
-    def _pool(self, grants: Grants | None) -> Runner:
+    def _processes(self) -> ProcessPool:
+        if self._pool is not None:
+            return self._pool
         from toolseam.isolation._pool import ProcessPool
 
-        return ProcessPool(self._operator.process, sandbox=grants)
+        with self._turn:
+            if self._closed:
+                raise NotStarted("closed")
+            if self._pool is None:
+                self._pool = ProcessPool(self._operator.process)
+            return self._pool
+
+    def _sandbox(self, tool: BoundTool) -> InSandbox:
+        from toolseam.isolation._pool import InSandbox
+
+        grants = self._grants(tool)
+        lacking = self._lacking(tool, grants)
+        if lacking:
+            raise NotStarted("not_granted", lacking)
+        granted = attrs.evolve(grants, read=(*grants.read, *_code_of(tool)))
+        made = InSandbox(self._processes(), granted)
+        self._sandboxes[tool.name] = made
+        return made
+
+    def _reach(self, place: str) -> ExecutorRunner | Future[None]:
+        """Return the runner of an executor, or what tells that its start has ended."""
+        with self._turn:
+            if self._closed:
+                raise NotStarted("closed")
+            found = self._made.get(place)
+            if found is not None and not found.refuses:
+                return found
+            if place in self._given:
+                made = self._made[place] = ExecutorRunner(self._given[place])
+                return made
+            start = self._starts.get(place)
+            if start is not None:
+                return start
+            away = self._away.get(place)
+            if away is not None and monotonic() - away.since < _AGAIN_S:
+                raise NotStarted(away.reason, away.detail)
+            self._made.pop(place, None)
+            start = Future[None]()
+            start.set_running_or_notify_cancel()  # who waits for it no more does not stop it
+            # A start takes seconds: it is nobody's call, so no deadline ends it half-way.
+            thread = threading.Thread(
+                target=self._start, args=(place, found, start), name="toolseam-start", daemon=True
+            )
+            try:
+                thread.start()
+            except RuntimeError:
+                raise NotStarted("executor", "the machine gives no thread") from None
+            self._starts[place] = start
+            return start
+
+    def _start(self, place: str, before: Runner | None, start: Future[None]) -> None:
+        """Make an executor anew, and say when that has ended."""
+        made: ExecutorRunner | None = None
+        away: _Away | None = None
+        if before is not None:
+            self._end(place, before)
+        try:
+            made = ExecutorRunner(self._executor(place))
+        except NotStarted as error:
+            away = _Away(error.reason, error.detail, monotonic())
+        with self._turn:
+            if away is not None:
+                self._away[place] = away
+            elif made is not None and not self._closed:
+                self._made[place], made = made, None
+            del self._starts[place]
+        if made is not None:  # the host was closed meanwhile
+            self._end(place, made)
+        start.set_result(None)
 
     def _grants(self, tool: BoundTool) -> Grants:
-        """Return what the operator lets into a tool's sandbox; refuse a tool that needs more."""
-        if tool.name in self._granted:
-            return self._granted[tool.name]
+        """Return what the operator lets into a tool's sandbox."""
         table = self._operator.sandbox
-        grants = table.get(tool.name) or table.get(f"group:{tool.spec.group}") or Grants()
+        return table.get(tool.name) or table.get(f"group:{tool.spec.group}") or Grants()
+
+    def _lacking(self, tool: BoundTool, grants: Grants) -> str:
+        """Name what a tool needs and was not granted, and the table that would grant it."""
         settings: Any = self._own.of(tool)
         needs = getattr(settings, "sandbox_needs", None)
         wanted = Grants() if needs is None else Grants(**needs(tool.spec))
@@ -153,27 +255,20 @@ class Runners:
             *(f"read {path}" for path in wanted.read if not _within(path, readable)),
             *(f"write {path}" for path in wanted.write if not _within(path, grants.write)),
         ]
-        if lacking:
-            detail = f"[sandbox.{tool.name}] grants no {', '.join(lacking)}"
-            raise NotStarted("not_granted", detail)
-        granted = attrs.evolve(grants, read=(*grants.read, *_code_of(tool)))
-        self._granted[tool.name] = granted
-        return granted
+        return f"[sandbox.{tool.name}] grants no {', '.join(lacking)}" if lacking else ""
 
-    def _executor(self, place: str) -> Runner:
-        if place in self._given:
-            return ExecutorRunner(self._given[place])
+    def _executor(self, place: str) -> Executor:
         settings = self._operator.executors.get(place, ExecutorSettings())
         for _, make in self._plugins.implementations("toolseam_executor"):
             try:
-                made = make(name=place, settings=settings)
+                made: Executor | None = make(name=place, settings=settings)
             except ToolseamError as error:
                 raise NotStarted("executor", short(str(error), 200)) from None
-            except Exception as error:  # noqa: BLE001 - another's code raises as it likes
+            except BaseException as error:  # noqa: BLE001 - another's code raises as it likes
                 LOGGER.warning("making the executor %s raised %s", place, type(error).__name__)
                 raise NotStarted("executor", f"making it raised {type(error).__name__}") from None
             if made is not None:
-                return ExecutorRunner(made)
+                return made
         kind = settings.kind or place
         detail = f"no plugin makes {short(kind)!r}; name one that does in `trust`"
         raise NotStarted("executor", detail)
@@ -195,8 +290,3 @@ def _code_of(tool: BoundTool) -> tuple[str, ...]:
 def _within(path: str, granted: tuple[str, ...]) -> bool:
     """Tell whether a path is granted, or stands in a folder that is."""
     return any(path == each or path.startswith(each.rstrip("/") + "/") for each in granted)
-
-
-def _refuses(runner: Runner) -> bool:
-    """Tell whether an executor took a body last: one that did not is made anew."""
-    return isinstance(runner, ExecutorRunner) and runner.refuses

@@ -199,12 +199,15 @@ class ServeMcp:
 class ProcessLimits:
     """`[process]`: what a process may use in which the bodies of tools run; see `runs_in`."""
 
-    workers: int = _key(2, "Processes at once, of the process and of each sandbox.", ge=1, le=256)
+    workers: int = _key(2, "Processes at once, those in sandboxes among them.", ge=1, le=256)
     memory_mb: int = _key(512, "Address space of one.", ge=64, le=1_048_576)
     cpu_s: int = _key(60, "Seconds of processor time that one call may use.", ge=1, le=86_400)
     file_mb: int = _key(64, "The largest file that it may write.", ge=0, le=1_048_576)
     open_files: int = _key(256, "Files that it may have open.", ge=32, le=65_536)
     calls: int = _key(1_000, "Calls after which it is replaced.", ge=1, le=1_000_000)
+    idle_s: int = _key(
+        300, "Seconds without a call after which it ends; 0: never.", ge=0, le=86_400
+    )
     env: Variables = _key(
         Variables, "What it gets besides `PATH`, `HOME` and `LANG`; the value is of this process."
     )

@@ -203,12 +203,15 @@ class Starts:
     def __init__(self, executor: Executor | None) -> None:
         self.executor = executor
         self.asked = 0
+        self.gate = threading.Event()
+        self.gate.set()
 
     @hookimpl
     def toolseam_executor(self, name: str) -> Executor:
         """Start it."""
         self.asked += 1
         time.sleep(0.3)
+        self.gate.wait(60)
         if self.executor is None:
             raise ToolseamError("no engine here: start one")
         return self.executor
@@ -237,15 +240,71 @@ def test_an_engine_is_started_beside_the_loop(pool: Executor) -> None:
 
 
 def test_an_engine_that_is_away_is_not_waited_for_by_each_call() -> None:
-    """Its plugin says why, and is not asked again at once."""
+    """Its plugin says why, to the run and no model, and is not asked again at once."""
     plugin = Starts(None)
     with starting(plugin) as host:
         results = [host.call("echo", {"text": "a"}) for _ in range(3)]
 
-    assert {result.metadata["reason"] for result in results} == {"executor"}
-    assert "no engine here: start one" in results[0].content
-    assert results[2].content == results[0].content
+    told = {"reason": "executor", "detail": "no engine here: start one"}
+    assert [result.metadata for result in results] == [told] * 3
+    assert "start one" not in results[0].content
     assert plugin.asked == 1
+
+
+def test_a_start_outlives_the_deadline_of_who_began_it(pool: Executor) -> None:
+    """A call whose deadline is nearer is `timeout`, and the next one finds what it began."""
+    plugin = Starts(pool)
+    with starting(plugin) as host:
+        first = host.call("echo", {"text": "a"}, timeout=0.05).failure
+        awaited = asyncio.run(host.acall("echo", {"text": "a"}, timeout=0.05)).failure
+        after = host.call("echo", {"text": "b"}, timeout=60)
+
+    assert [failure.code for failure in (first, awaited) if failure] == ["timeout"] * 2
+    assert after.content == "b"
+    assert plugin.asked == 1
+
+
+def test_a_write_that_waited_for_a_start_has_changed_nothing(
+    pool: Executor, tmp_path: Path
+) -> None:
+    """Its deadline passes before its engine is there: it never begins, and its effect is none."""
+    plugin = Starts(ThreadPoolExecutor(1))
+    given = {"file": str(tmp_path / "marks")}
+    with starting(plugin) as host:
+        approval = approved(host, "writes", given)
+        host._runners._made["farm"].refuses = True
+        plugin.executor = pool
+        result = host.call("writes", given, actor=ADA, approval=approval, timeout=0.05)
+        after = host.call("echo", {"text": "b"})
+        effect = host.steps[-2].effect
+
+    assert after.content == "b"
+    assert result.failure is not None
+    assert (result.failure.code, effect) == ("timeout", "none")
+    assert not (tmp_path / "marks").exists()
+
+
+def test_nobody_waits_for_the_start_of_anothers_engine(pool: Executor) -> None:
+    """While one place is being started, calls go to the others."""
+    plugin = Starts(pool)
+    words = {"runs_in": {"echo": "farm", "*": "pool"}, "executors": {"farm": {}}}
+    tools, executors = apart.TOOLS, {"pool": pool}
+    with Host(tools=tools, plugins=[plugin], executors=executors, settings=words) as host:
+        plugin.gate.clear()
+        assert host.call("echo", {"text": "a"}, timeout=0.05).failure
+        assert host.call("thread").content.startswith("elsewhere")
+        plugin.gate.set()
+
+
+def test_what_is_started_for_a_host_that_closes_is_ended() -> None:
+    """A start that is on its way when its host closes leaves no engine behind."""
+    engine = ThreadPoolExecutor(1)
+    plugin = Starts(engine)
+    with starting(plugin) as host:
+        host.call("echo", {"text": "a"}, timeout=0.05)
+
+    with pytest.raises(RuntimeError):
+        engine.submit(len, "")
 
 
 def test_an_engine_that_takes_nothing_any_more_is_made_anew() -> None:
@@ -344,7 +403,7 @@ def test_a_tool_without_a_name_runs_nowhere_else(pool: Executor) -> None:
         failure = host.call("probe").failure
 
     assert failure is not None
-    assert (failure.code, failure.metadata) == ("unavailable", {"reason": "no_import"})
+    assert (failure.code, failure.metadata["reason"]) == ("unavailable", "no_import")
     assert probe.count == 0
 
 
@@ -480,3 +539,24 @@ def test_a_look_again_that_is_lost_changes_nothing(tmp_path: Path) -> None:
         assert (lost.failure.code, host.steps[0].effect) == ("unavailable", "none")
         assert made.content == "marked"
     assert Path(given["file"]).read_text().count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("kind", "line"),
+    [
+        ("tool", "(the preview is refused: not_found: no such row)"),
+        ("error", "(the preview is refused: conflict: it is locked)"),
+        ("value", "(the preview raised ValueError)"),
+        ("time", "(the preview raised TimeoutError)"),
+        ("broken", "(the preview broke the contract: $: str, expected ToolResult)"),
+        ("arguments", "(the arguments are refused: Error (invalid_arguments): not this kind)"),
+    ],
+)
+def test_a_preview_that_fails_says_the_same_wherever_it_is_made(
+    pool: Executor, kind: str, line: str
+) -> None:
+    """An approver reads the author's own words, though the body looked in another place."""
+    with host_on(pool) as host, Host(tools=apart.TOOLS) as here:
+        shown = [each.preview("doubts", {"kind": kind}, actor=ADA).lines for each in (host, here)]
+
+    assert shown == [(line,)] * 2

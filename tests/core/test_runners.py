@@ -47,7 +47,7 @@ needy = Tool()
 
 
 def refused(sandbox: dict[str, Any], **needs: object) -> str:
-    """Return what a call is told where its needs are not granted."""
+    """Return what the run keeps of why a call was refused whose needs are not granted."""
     settings = {
         "runs_in": {"*": "sandbox"},
         "sandbox": sandbox,
@@ -55,19 +55,23 @@ def refused(sandbox: dict[str, Any], **needs: object) -> str:
     }
     with Host(tools=[needy], settings=settings) as host:
         failure = host.call("needy", actor=ADA).failure
-    if failure is None or failure.metadata != {"reason": "not_granted"}:
+    if failure is None or failure.metadata.value.get("reason") != "not_granted":
         return ""
     assert failure.code == "unavailable"
-    return failure.message
+    assert failure.message == (
+        "needy cannot run as it is set up here (not_granted): another call of it changes nothing."
+    )
+    return str(failure.metadata["detail"])
 
 
-def test_what_is_not_granted_is_named_with_the_key() -> None:
-    """A tool that needs more than it was granted is not begun, and the operator is told what."""
+def test_what_is_not_granted_is_named_with_the_key(caplog: pytest.LogCaptureFixture) -> None:
+    """A tool that needs more is not begun: the run and the log are told what, a model is not."""
     needs = {"network": True, "read": ["/data/in", "/data/other"], "write": ["/data/out"]}
 
     said = refused({}, **needs)
     assert "[sandbox.needy]" in said
     assert "network, read /data/in, read /data/other, write /data/out" in said
+    assert said in caplog.text
     told = refused({"needy": {"network": True, "read": ["/data/in"], "write": []}}, **needs)
     assert "grants no read /data/other, write /data/out" in told
 

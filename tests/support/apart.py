@@ -184,5 +184,51 @@ class Writes:
         return ToolResult.text("marked")
 
 
+@attrs.frozen
+class Kind:
+    """Arguments that refuse one of all kinds."""
+
+    kind: str
+
+    def __attrs_post_init__(self) -> None:
+        """Refuse it."""
+        if self.kind == "arguments":
+            raise ValueError("not this kind")
+
+
+class Doubts:
+    """A write whose preview fails, in each way there is."""
+
+    @hookimpl
+    def tool_spec(self) -> ToolSpec:
+        """Describe it."""
+        return ToolSpec(
+            name="doubts",
+            description="Fail to say what would be done.",
+            parameters=Kind,
+            effect="non_idempotent_write",
+            data_class=PUBLIC,
+        )
+
+    @hookimpl
+    def preview(self, arguments: Kind) -> ToolResult:
+        """Fail."""
+        if arguments.kind == "error":
+            return ToolResult.error("it is locked", ErrorCode.CONFLICT)
+        if arguments.kind == "broken":
+            return "a text"  # type: ignore[return-value]
+        raise {
+            "value": ValueError("postgresql://ada:hunter2hunter2@db/shop"),
+            "time": TimeoutError(),
+            "tool": ToolError("no such row", ErrorCode.NOT_FOUND),
+        }[arguments.kind]
+
+    @hookimpl
+    def execute(self, arguments: Kind) -> ToolResult:
+        """Do nothing."""
+        return ToolResult.text(arguments.kind)
+
+
 writes = Writes()
-TOOLS = (echo, later, thread, wrong, raises, asks, facts, sleeps, stays, where, writes)
+doubts = Doubts()
+TOOLS = (echo, later, thread, wrong, raises, asks, facts, sleeps, stays, where, writes, doubts)

@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from toolseam._body import Lost, NotStarted
-from toolseam.isolation._pool import ProcessPool
+from toolseam._body import Lost, NotStarted, Runner
 
 WAIT_S = 60.0
 
@@ -20,7 +19,7 @@ def nothing(question: bytes) -> bytes:
 
 
 def submitted(
-    pool: ProcessPool,
+    pool: Runner,
     request: bytes,
     *,
     owner: str = "acme",
@@ -30,7 +29,7 @@ def submitted(
     return pool.submit(request, owner=owner, ask=ask)
 
 
-def answer(pool: ProcessPool, request: bytes, *, owner: str = "acme") -> bytes:
+def answer(pool: Runner, request: bytes, *, owner: str = "acme") -> bytes:
     """Run a body and return its answer."""
     return submitted(pool, request, owner=owner).result(WAIT_S)
 
@@ -65,7 +64,7 @@ class Begun:
         assert self._event.wait(WAIT_S)
 
 
-def begun(pool: ProcessPool, request: bytes, *, owner: str = "acme") -> Future[bytes]:
+def begun(pool: Runner, request: bytes, *, owner: str = "acme") -> Future[bytes]:
     """Hand over a body that asks something first, and wait until it does."""
     sign = Begun()
     future = submitted(pool, request, owner=owner, ask=sign.ask)

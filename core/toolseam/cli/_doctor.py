@@ -210,6 +210,10 @@ def _places(host: Host) -> Iterator[Check]:
     for name, found in (("process", processes()), ("sandbox", level())):
         missing = "fault" if name in wanted else "note"
         yield Check("isolation", "ok" if found.reached else missing, name, found.text)
+    for tool in host.tools():
+        obstacle = host._runners.obstacle(tool)  # noqa: SLF001 - the core's own
+        if obstacle:
+            yield Check("isolation", "fault", tool.name, obstacle)
 
 
 def _workspace(host: Host) -> Iterator[Check]:

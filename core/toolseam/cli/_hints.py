@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from toolseam._text import short
 from toolseam.cli._consent import asks_here
 from toolseam.cli._records import why
 
@@ -30,6 +31,8 @@ def after(host: Host, name: str, result: ToolResult) -> Iterator[str]:
     elif code is ErrorCode.APPROVAL_DENIED:
         if not asks_here():
             yield f"run it on a terminal; `toolseam run {tool.name}` asks there before it writes"
+    elif tool.place != "inline" and "detail" in result.failure.metadata:
+        yield short(str(result.failure.metadata["detail"]), 400)
     elif code is ErrorCode.EXECUTION_ERROR and "reason" not in result.failure.metadata:
         yield f"`toolseam run {tool.name} --log` shows what it raised"
     elif code is ErrorCode.INVALID_ARGUMENTS:

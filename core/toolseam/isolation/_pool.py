@@ -1,4 +1,4 @@
-"""Bodies in warm worker processes: few at once, each process for one owner only."""
+"""Bodies in warm worker processes: few at once, each process for one owner and its grants only."""
 
 from __future__ import annotations
 
@@ -9,8 +9,10 @@ import weakref
 from collections import deque
 from concurrent.futures import Future
 from functools import cache
-from queue import SimpleQueue
-from typing import TYPE_CHECKING
+from queue import Empty, SimpleQueue
+from typing import TYPE_CHECKING, TypeAlias
+
+import attrs
 
 from toolseam._body import Lost, NotStarted
 from toolseam.isolation._frames import LARGEST
@@ -26,6 +28,8 @@ _BODY = "toolseam._body:run_body"
 _PASSED_OVER = 8
 """So many calls may go before one that came first, because a worker of theirs is warm."""
 _CLOSE_S = 10.0
+_Kind: TypeAlias = "tuple[str, Grants | None]"
+"""Whose bodies a process serves, and what is let into its sandbox; None: there is no sandbox."""
 _inside = contextvars.ContextVar("_inside", default=False)
 """Whether a body waits for what is done here: what it waits for may not wait for its place."""
 
@@ -33,9 +37,9 @@ _inside = contextvars.ContextVar("_inside", default=False)
 class BodyFuture(Future[bytes]):
     """One call: its answer, or `Lost`, or `NotStarted`. It is stopped by `cancel`, also at work."""
 
-    def __init__(self, owner: str, request: bytes, ask: Callable[[bytes], bytes]) -> None:
+    def __init__(self, kind: _Kind, request: bytes, ask: Callable[[bytes], bytes]) -> None:
         super().__init__()
-        self.owner = owner
+        self.kind = kind
         self.request = request
         self.passed_over = 0
         self.stopped: str | None = None
@@ -49,7 +53,8 @@ class BodyFuture(Future[bytes]):
     def cancel(self) -> bool:
         """Kill the worker at once, or never begin; False if the call is done already.
 
-        The future is done when nothing of the call is left: with `NotStarted` or `Lost`.
+        The future is done when nothing of the call is left: with `NotStarted` or `Lost`. A worker
+        that was only being started goes on starting, for the next call.
         """
         return self.stop("cancelled")
 
@@ -67,20 +72,22 @@ class BodyFuture(Future[bytes]):
             self.set_exception(NotStarted(reason))
         return True
 
-    def take(self) -> bool:
-        """Begin; False if it was stopped before."""
+    def never_began(self, error: BaseException) -> None:
+        """End without having begun, unless it was stopped before."""
+        with self._turn:
+            waits = not self._taken
+            self._taken = True
+        if waits:
+            self.set_exception(error)
+
+    def goes_to(self, worker: Worker) -> bool:
+        """Begin in a worker: who stops the call kills it; False if it was stopped before."""
         with self._turn:
             if self._taken:
                 return False
             self._taken = True
-            return True
-
-    def goes_to(self, worker: Worker) -> None:
-        """Be at work in a worker from here on: who stops the call kills it."""
-        with self._turn:
             self._worker = worker
-            if self.stopped is not None:
-                worker.kill()
+            return True
 
     def leaves(self) -> None:
         """Be at work in no worker any more."""
@@ -97,7 +104,7 @@ class _Seat:
 
     def __init__(self) -> None:
         self.inbox: SimpleQueue[BodyFuture | None] = SimpleQueue()
-        self.owner: str | None = None
+        self.kind: _Kind | None = None
         self.worker: Worker | None = None
         self.thread: threading.Thread | None = None
 
@@ -109,15 +116,11 @@ class ProcessPool:
 
     Args:
         limits: what each process may use, and how many there are at once.
-        sandbox: what is granted inside a sandbox; None: worker processes without one.
         body: the function that a worker serves, `module:function`, taking request and way to ask.
     """
 
-    def __init__(
-        self, limits: ProcessLimits, *, sandbox: Grants | None = None, body: str = _BODY
-    ) -> None:
+    def __init__(self, limits: ProcessLimits, *, body: str = _BODY) -> None:
         self._limits = limits
-        self._sandbox = sandbox
         self._body = body
         self._closed = False
         self.begin()
@@ -140,18 +143,26 @@ class ProcessPool:
                 seat.worker.forget()
         self.begin()
 
-    def submit(self, request: bytes, *, owner: str, ask: Callable[[bytes], bytes]) -> Future[bytes]:
+    def submit(
+        self,
+        request: bytes,
+        *,
+        owner: str,
+        ask: Callable[[bytes], bytes],
+        grants: Grants | None = None,
+    ) -> Future[bytes]:
         """Have a body run as soon as there is room; see `BodyFuture` for how it ends.
 
-        There is room at once for what another body has asked for, which waits for it.
+        There is room at once for what another body has asked for, which waits for it. With grants
+        it runs in a sandbox into which just they are let.
         """
         if len(request) > LARGEST:
             raise NotStarted("too_large", f"a request of {len(request)} bytes")
-        call = BodyFuture(owner, request, ask)
+        call = BodyFuture((owner, grants), request, ask)
         with self._turn:
             if self._closed:
-                raise NotStarted("closed", "the host is closed")
-            seat = self._seat(owner)
+                raise NotStarted("closed")
+            seat = self._seat(call.kind)
             if seat is None:
                 self._waiting.append(call)
             else:
@@ -160,10 +171,10 @@ class ProcessPool:
             seat.inbox.put(call)
         return call
 
-    def _seat(self, owner: str) -> _Seat | None:
-        """Take an idle seat, best one with a worker of the same owner, or make a new one."""
+    def _seat(self, kind: _Kind) -> _Seat | None:
+        """Take an idle seat, best one with a worker of the same kind, or make a new one."""
         for seat in reversed(self._idle):
-            if seat.owner == owner:
+            if seat.kind == kind:
                 self._idle.remove(seat)
                 return seat
         room = len(self._seats) < self._limits.workers
@@ -190,20 +201,27 @@ class ProcessPool:
             stopped = [*self._running, *self._waiting]
             self._seats, self._idle = [], []
             self._waiting.clear()
-        for seat in seats:
-            seat.inbox.put(None)
         for call in stopped:
             call.stop("closed")
+        for seat in seats:
+            seat.inbox.put(None)
+            worker = seat.worker
+            if worker is not None:  # it may only be starting
+                worker.kill()
         for seat in seats:
             if seat.thread is not None and seat.thread is not threading.current_thread():
                 seat.thread.join(_CLOSE_S)
 
     def _work(self, seat: _Seat) -> None:
         while True:
-            call = seat.inbox.get()
+            try:
+                call = seat.inbox.get(timeout=self._limits.idle_s or None)
+            except Empty:
+                if self._retires(seat):
+                    break
+                continue
             while call is not None:
-                if call.take():
-                    self._carry(seat, call)
+                self._carry(seat, call)
                 call = self._next(seat, call)
             if self._closed or seat in self._leaving:
                 break
@@ -213,6 +231,16 @@ class ProcessPool:
             if seat in self._leaving:
                 self._leaving.remove(seat)
 
+    def _retires(self, seat: _Seat) -> bool:
+        """Leave, with the worker that nobody has needed; False if a call is on its way to it."""
+        with self._turn:
+            if seat not in self._idle:
+                return False
+            self._idle.remove(seat)
+            self._seats.remove(seat)
+            self._leaving.append(seat)
+            return True
+
     def _next(self, seat: _Seat, done: BodyFuture) -> BodyFuture | None:
         with self._turn:
             self._running.discard(done)
@@ -220,31 +248,40 @@ class ProcessPool:
                 self._seats.remove(seat)
                 self._leaving.append(seat)
                 return None
-            call = self._first(seat.owner)
+            call = self._first(seat.kind)
             if call is not None:
                 self._running.add(call)
             elif not self._closed:
                 self._idle.append(seat)
             return call
 
-    def _first(self, owner: str | None) -> BodyFuture | None:
+    def _first(self, kind: _Kind | None) -> BodyFuture | None:
         """Take the first call that waits, or one for which a worker is warm."""
         waiting = self._waiting
         if not waiting:
             return None
         if waiting[0].passed_over < _PASSED_OVER:
             for place, call in enumerate(waiting):
-                if call.owner == owner:
+                if call.kind == kind:
                     waiting[0].passed_over += place > 0
                     del waiting[place]
                     return call
         return waiting.popleft()
 
     def _carry(self, seat: _Seat, call: BodyFuture) -> None:
+        if call.stopped is not None:
+            return
         try:
-            worker = self._worker(seat, call)
-            answer, more = worker.carry(call.request, call.ask)
+            worker = self._worker(seat, call.kind)
         except BaseException as error:  # noqa: BLE001 - whoever waits gets it
+            seat.worker = None
+            call.never_began(error)
+            return
+        if not call.goes_to(worker):
+            return
+        try:
+            answer, more = worker.carry(call.request, call.ask)
+        except BaseException as error:  # noqa: BLE001 - likewise
             seat.worker = None
             call.leaves()
             call.set_exception(_as_stopped(error, call.stopped))
@@ -255,25 +292,39 @@ class ProcessPool:
             worker.end()
         call.set_result(answer)
 
-    def _worker(self, seat: _Seat, call: BodyFuture) -> Worker:
-        """Return the warm worker of the seat if it is of the right owner, else a new one."""
+    def _worker(self, seat: _Seat, kind: _Kind) -> Worker:
+        """Return the warm worker of the seat if it is of the right kind, else a new one."""
         worker = seat.worker
         if worker is not None:
-            if seat.owner == call.owner:
-                call.goes_to(worker)
-                if worker.idle():
-                    return worker
-                call.leaves()
+            if seat.kind == kind and worker.idle():
+                return worker
             seat.worker = None
             worker.end()
-        seat.owner = call.owner
-        if self._sandbox is not None and not level().reached:
+        seat.kind = kind
+        grants = kind[1]
+        if grants is not None and not level().reached:
             raise NotStarted("sandbox", level().text)
-        worker = Worker(self._limits, self._sandbox, self._body)
+        worker = Worker(self._limits, grants, self._body)
         seat.worker = worker
-        call.goes_to(worker)
+        if self._closed:  # who closes may not have seen it
+            worker.kill()
         worker.ready()
         return worker
+
+
+@attrs.frozen
+class InSandbox:
+    """Carries bodies to processes of a pool, in sandboxes into which the same is let."""
+
+    pool: ProcessPool
+    grants: Grants
+
+    def submit(self, request: bytes, *, owner: str, ask: Callable[[bytes], bytes]) -> Future[bytes]:
+        """Have a body run there; see `ProcessPool`."""
+        return self.pool.submit(request, owner=owner, ask=ask, grants=self.grants)
+
+    def close(self) -> None:
+        """Leave it to the pool, whose processes they are."""
 
 
 def _as_stopped(error: BaseException, reason: str | None) -> BaseException:

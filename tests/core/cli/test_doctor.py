@@ -151,18 +151,17 @@ def test_the_places_for_bodies_are_told(workspace: Path) -> None:
 def test_a_sandbox_that_is_wanted_and_missing_is_a_fault(
     workspace: Path, config: Path, tmp_path: Path
 ) -> None:
-    """Where the operator's settings name a place that cannot be had, doctor fails and says why."""
+    """Where a place cannot be had, or not what a tool needs there, doctor fails and says why."""
     config.write_text('[runs_in]\nread_records = "sandbox"\n')
     environ = {"PATH": str(tmp_path)}
 
-    (sandbox,) = [
-        check
-        for check in checks_of(workspace, "isolation", environ, code=1)
-        if check["name"] == "sandbox"
-    ]
+    checks = checks_of(workspace, "isolation", environ, code=1)
+    found = {check["name"]: check for check in checks if check["mark"] == "fault"}
 
-    assert sandbox["mark"] == "fault"
-    assert "not installed" in sandbox["text"]
+    assert set(found) == {"sandbox", "read_records"}
+    assert "not installed" in found["sandbox"]["text"]
+    lacking = f"[sandbox.read_records] grants no read {workspace.resolve()}"
+    assert found["read_records"]["text"].startswith(lacking)
 
 
 def checks_of(

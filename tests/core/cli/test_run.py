@@ -119,6 +119,18 @@ def test_json_of_a_failure_is_as_documented(workspace: Path) -> None:
     assert "toolseam list" in ran.err
 
 
+def test_why_a_body_could_not_begin_is_said_to_whoever_stands_here(
+    workspace: Path, config: Path
+) -> None:
+    """What the answer leaves out for a model's sake, a setting and a path, is a hint."""
+    config.write_text('[runs_in]\nread_records = "sandbox"\n')
+
+    ran = toolseam("run", "read_records", "--arg", "table=album", cwd=workspace)
+
+    assert "[sandbox.read_records] grants no read" in ran.err
+    assert "[sandbox" not in ran.out
+
+
 def test_a_near_miss_of_a_name_is_suggested(workspace: Path) -> None:
     """A misspelt tool name gets the closest one as a hint."""
     ran = toolseam("run", "read_recrods", cwd=workspace)

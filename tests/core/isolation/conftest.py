@@ -11,11 +11,12 @@ import pytest
 
 from support.bodies import SERVED
 from support.isolated import WAIT_S, running
+from toolseam._body import Runner
 from toolseam._settings_keys import Grants, ProcessLimits
 from toolseam._settings_structure import Variables
-from toolseam.isolation._pool import ProcessPool
+from toolseam.isolation._pool import InSandbox, ProcessPool
 
-MakePool = Callable[..., ProcessPool]
+MakePool = Callable[..., Any]
 
 
 @pytest.fixture
@@ -31,14 +32,14 @@ def make_pool(mark: str) -> Iterator[MakePool]:
     """Make pools; when the test is over they are closed, and no process of theirs may be left."""
     made: list[ProcessPool] = []
 
-    def make(sandbox: Grants | None = None, body: str = SERVED, **limits: Any) -> ProcessPool:
+    def make(sandbox: Grants | None = None, body: str = SERVED, **limits: Any) -> Runner:
         marked = Variables(TOOLSEAM_TEST_MARK="TOOLSEAM_TEST_MARK")
-        if sandbox is not None:
-            tests = str(Path(__file__).resolve().parents[2])
-            sandbox = attrs.evolve(sandbox, read=(*sandbox.read, tests))
-        pool = ProcessPool(ProcessLimits(env=marked, **limits), sandbox=sandbox, body=body)
+        pool = ProcessPool(ProcessLimits(env=marked, **limits), body=body)
         made.append(pool)
-        return pool
+        if sandbox is None:
+            return pool
+        tests = str(Path(__file__).resolve().parents[2])
+        return InSandbox(pool, attrs.evolve(sandbox, read=(*sandbox.read, tests)))
 
     yield make
 

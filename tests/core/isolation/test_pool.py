@@ -158,6 +158,65 @@ def test_a_worker_is_replaced_after_so_many_calls(make_pool: MakePool) -> None:
     assert [pids.count(pid) for pid in dict.fromkeys(pids)] == [2, 2, 1]
 
 
+def test_a_worker_that_nobody_needs_ends(make_pool: MakePool, mark: str) -> None:
+    """After its idle time no process and no thread of it is there, and the next call has a new."""
+    pool = make_pool(idle_s=1)
+    before = threading.active_count()
+    first = answer(pool, b"pid")
+
+    until = time.monotonic() + WAIT_S
+    while threading.active_count() > before and time.monotonic() < until:
+        time.sleep(0.05)
+
+    assert running(mark) == []
+    assert threading.active_count() == before
+    assert answer(pool, b"pid") != first
+
+
+SLOW = """
+import os, time
+with open({file!r}, "a") as file:
+    file.write(f"{{os.getpid()}}\\n")
+time.sleep(0.5)
+
+def serve(request, ask):
+    return b"%d" % os.getpid()
+"""
+
+
+@pytest.fixture
+def slow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A file in which each worker that is being started leaves its number, and takes a while."""
+    (tmp_path / "slow_body.py").write_text(SLOW.format(file=str(tmp_path / "starts")))
+    monkeypatch.syspath_prepend(str(tmp_path))
+    return tmp_path / "starts"
+
+
+def test_a_start_outlives_the_call_that_began_it(make_pool: MakePool, slow: Path) -> None:
+    """Who gives it up is told at once that nothing began, and the next call finds the worker."""
+    pool = make_pool(workers=1, body="slow_body:serve")
+    call = submitted(pool, b"")
+    until = time.monotonic() + WAIT_S
+    while not slow.exists() and time.monotonic() < until:
+        time.sleep(0.01)
+
+    assert call.cancel() is True
+    assert call.done()
+    assert not_started(call) == ("cancelled", "")
+    assert answer(pool, b"").decode().split() == slow.read_text().split()
+
+
+def test_closing_ends_a_start(make_pool: MakePool, mark: str, slow: Path) -> None:
+    """A worker that is only being started is ended too, and its call never began."""
+    pool = make_pool(body="slow_body:serve")
+    call = submitted(pool, b"")
+
+    pool.close()
+
+    assert not_started(call)[0] == "closed"
+    assert running(mark) == []
+
+
 def test_the_environment_is_clean(make_pool: MakePool, monkeypatch: pytest.MonkeyPatch) -> None:
     """A body sees PATH, HOME, LANG and what the operator names, and no secret of its host."""
     monkeypatch.setenv("LANG", "C.UTF-8")

@@ -7,15 +7,15 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import attrs
 import pytest
 
 from support.isolated import WAIT_S, answer, begun, lost, not_started, running, submitted
 from toolseam._settings_keys import Grants
 from toolseam.isolation import _sandbox
-from toolseam.isolation._pool import ProcessPool
 from toolseam.isolation._sandbox import level
 
-MakePool = Callable[..., ProcessPool]
+MakePool = Callable[..., Any]
 
 
 def in_sandbox(test: Callable[..., None]) -> Callable[..., None]:
@@ -177,6 +177,36 @@ def test_there_is_no_network(make_pool: MakePool, port: int) -> None:
 
     assert answer(alone, b"connects %d" % port) == b"ConnectionRefusedError"
     assert answer(granted, b"connects %d" % port) == b"connected"
+
+
+@in_sandbox
+def test_processes_with_other_grants_are_counted_too(make_pool: MakePool, mark: str) -> None:
+    """One count is for all: an idle process ends to make place for one with other grants."""
+    one = make_pool(Grants(), workers=1)
+    other = attrs.evolve(one, grants=attrs.evolve(one.grants, network=True))
+
+    assert answer(one, b"imports attrs") == b"attrs"
+    before = set(running(mark))
+    for pool in (other, one.pool):
+        assert answer(pool, b"imports attrs") == b"attrs"
+        assert not before & set(running(mark))
+        before = set(running(mark))
+    assert len(before) == 2  # the supervisor and the worker, without a sandbox
+
+
+@in_sandbox
+def test_a_process_serves_the_same_grants_only(make_pool: MakePool, tmp_path: Path) -> None:
+    """Of one distribution too: what is let in for one tool is not there for another one."""
+    (tmp_path / "file").write_text("granted")
+    bare = make_pool(Grants(), workers=1)
+    granted = attrs.evolve(
+        bare, grants=attrs.evolve(bare.grants, read=(str(tmp_path), *bare.grants.read))
+    )
+    request = b"reads " + bytes(tmp_path / "file")
+
+    said = [answer(pool, request) for pool in (granted, bare, granted)]
+
+    assert said == [b"granted", b"FileNotFoundError", b"granted"]
 
 
 @in_sandbox

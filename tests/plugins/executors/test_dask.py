@@ -81,7 +81,7 @@ def test_a_scheduler_that_is_away_is_said_to_be(monkeypatch: pytest.MonkeyPatch)
         result = host.call("fetch_rows", {"rows": 1}, actor=ADA)
 
     assert result.metadata["reason"] == "executor"
-    assert "no scheduler" in result.content
+    assert "no scheduler" in str(result.metadata["detail"])
     assert threading.active_count() <= before
 
 

@@ -240,7 +240,7 @@ def test_another_version_over_there_is_refused(
         result = host.call("fetch_rows", {"rows": 1}, actor=ADA)
 
     assert result.metadata["reason"] == "other_version"
-    assert "farpack 1.0 is meant, 2.0 is there" in result.content
+    assert result.metadata["detail"] == "farpack 1.0 is meant, 2.0 is there"
 
 
 def test_a_read_whose_worker_dies_is_unavailable(mortal: Host, tmp_path: Path) -> None:
