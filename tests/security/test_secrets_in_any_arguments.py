@@ -100,7 +100,7 @@ def test_no_question_brings_the_secret_out(ground: Ground, name: str, nasty: boo
         allowed = {*REFUSALS, "execution_error"} if name == "get_config" else REFUSALS
         assert result.failure is None or result.failure.code in allowed, result
 
-    count = 25 if properties and name not in SLOW else 3
+    count = 20 if properties and name not in SLOW else 3
     found = falsify(
         {**schema, "properties": properties}, ask, count=count, nasty=nasty, seed=len(name)
     )

@@ -8,6 +8,7 @@ import json
 import os
 import sqlite3
 from contextlib import ExitStack, closing
+from functools import cache
 from importlib import import_module
 from importlib.metadata import entry_points
 from typing import TYPE_CHECKING, Any
@@ -35,6 +36,8 @@ if TYPE_CHECKING:
 
 ADMIN, BOB = Actor("ada", {"admin"}), Actor("bob", {"support"})
 REFUSALS = {"not_found", "permission_denied", "unavailable", "invalid_arguments", "conflict"}
+DIGITS = "23456789"
+"""In no name of the workspace: a guess is as like a shown name with one as with another."""
 SITE, ELSEWHERE = "{site}", "{elsewhere}"
 """Stand for the two addresses that are served: one gives a page, the other leads on."""
 
@@ -106,6 +109,7 @@ ports = [{ports}]
 """
 
 
+@cache
 def builtins() -> dict[str, ToolSpec]:
     """Return what each builtin says of itself, by name."""
     points = entry_points(group="toolseam.tools")
@@ -212,6 +216,8 @@ def planted(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ground]:
     from toolseam.cli._index import workspace_of
 
     base, secret = tmp_path_factory.mktemp("ground"), canary()
+    while secret.text[-1] not in DIGITS:
+        secret = canary()
     folder, operator = write_ground(base, secret), base / "config.toml"
     (base / ".netrc").write_text(f"machine 127.0.0.1 login app password {secret.text}\n")
     cookie = f"Set-Cookie: sessionid={secret.text}; Path=/"
