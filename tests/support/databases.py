@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 import struct
 from contextlib import closing
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from toolseam.testing import harness
@@ -18,9 +19,16 @@ if TYPE_CHECKING:
 
 def sqlite_workspace(folder: Path, script: str, **settings: Any) -> Workspace:
     """Make `folder/app.db` by a script, and return the workspace around it."""
-    with closing(sqlite3.connect(folder / "app.db")) as connection:
-        connection.executescript(f"BEGIN; {script}; COMMIT;")
+    (folder / "app.db").write_bytes(_made(script))
     return Workspace(folder=folder, **settings)
+
+
+@lru_cache(maxsize=32)
+def _made(script: str) -> bytes:
+    """Return the file that a script makes, for many tests make the same one."""
+    with closing(sqlite3.connect(":memory:")) as connection:
+        connection.executescript(f"BEGIN; {script}; COMMIT;")
+        return connection.serialize()
 
 
 def ask(tool: object, workspace: Workspace, **arguments: Any) -> ToolResult:
