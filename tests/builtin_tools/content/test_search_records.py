@@ -226,7 +226,7 @@ def test_what_stands_beside_a_secret_is_found(vault: Workspace, query: str, expe
 
 
 @given(st.text('ab"{}:,\\ é', max_size=12), st.text("abé\\ ", min_size=1, max_size=3))
-@settings(max_examples=200, suppress_health_check=[HealthCheck.too_slow])
+@settings(suppress_health_check=[HealthCheck.too_slow])
 def test_no_hit_depends_on_what_is_masked(beside: str, query: str) -> None:
     """Two cells that differ in a masked value alone are hits of the same texts."""
 

@@ -208,7 +208,7 @@ def test_positions_that_must_be_unique_stay_so_at_every_moment(tmp_path: Path) -
     assert found == [(2,), (4,), (3,), (5,)]
 
 
-@settings(max_examples=50)
+@settings(max_examples=15)
 @given(
     st.lists(st.integers(0, 6), min_size=2, max_size=8).map(sorted), st.integers(0), st.integers(0)
 )

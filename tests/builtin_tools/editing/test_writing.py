@@ -622,7 +622,7 @@ def test_a_condition_of_the_table_refuses_a_value(
     assert "constraint" not in said.casefold()
 
 
-@settings(max_examples=50)
+@settings(max_examples=15)
 @given(text=st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=60))
 def test_any_text_is_kept_as_it_is(text: str, tmp_path_factory: pytest.TempPathFactory) -> None:
     """Quotes, marks, escapes and line breaks are content, and history has them too."""

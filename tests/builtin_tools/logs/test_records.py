@@ -2,7 +2,7 @@ import time
 from datetime import UTC, datetime
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from toolseam import ToolError
@@ -114,7 +114,6 @@ LINE = st.one_of(
 )
 
 
-@settings(max_examples=200, deadline=None)
 @given(st.lists(LINE, max_size=20).map("\n".join))
 def test_no_line_is_lost(text: str) -> None:
     """Whatever the lines, the records together hold each of them once and in order."""
@@ -125,7 +124,6 @@ def test_no_line_is_lost(text: str) -> None:
     ]
 
 
-@settings(max_examples=200, deadline=None)
 @given(st.text(max_size=200))
 def test_any_line_has_a_head(line: str) -> None:
     """No line makes the reading of its head or of its object fail."""
@@ -134,7 +132,6 @@ def test_any_line_has_a_head(line: str) -> None:
     moment_of(line, NOW)
 
 
-@settings(max_examples=100, deadline=None)
 @given(st.datetimes(NOW.replace(year=1990, tzinfo=None), NOW.replace(year=2099, tzinfo=None)))
 def test_times_come_back_as_they_were_written(moment: datetime) -> None:
     """ISO 8601, its variants and milliseconds behind a comma give the moment itself."""

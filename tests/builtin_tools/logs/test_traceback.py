@@ -4,7 +4,7 @@ import traceback
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from toolseam_builtin._logs._traceback import Frame, Raised, read_traceback
@@ -294,7 +294,6 @@ def _expected(error: BaseException) -> Raised:
     )
 
 
-@settings(max_examples=80, deadline=None)
 @given(TREE)
 def test_what_cpython_prints_is_read_back(node: dict[str, Any]) -> None:
     """Chains, groups, notes and messages of any lines come back as they were raised."""
@@ -305,14 +304,12 @@ def test_what_cpython_prints_is_read_back(node: dict[str, Any]) -> None:
     assert raised == _expected(error)
 
 
-@settings(max_examples=80, deadline=None)
 @given(st.lists(st.sampled_from((GROUP + CHAIN).split("\n")), max_size=30).map("\n".join))
 def test_shuffled_lines_never_fail(text: str) -> None:
     """Whatever the order of the lines, something is read or nothing, and it ends."""
     read_traceback(text)
 
 
-@settings(max_examples=80, deadline=None)
 @given(st.integers(0, len(GROUP)), st.sampled_from([GROUP, CHAIN]))
 def test_any_beginning_of_a_traceback_is_read(length: int, text: str) -> None:
     """A traceback that is cut off anywhere is read as far as it goes."""

@@ -1,7 +1,7 @@
 import time
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from support import pictures
@@ -73,7 +73,6 @@ def test_what_begins_no_image_is_none(data: bytes) -> None:
     assert read_image(data) is None
 
 
-@settings(max_examples=200)
 @given(st.sampled_from(sorted(KINDS)), st.data())
 def test_a_torn_head_never_fails(picture: bytes, data: st.DataObject) -> None:
     """Cut off or overwritten anywhere, a head gives a size, none, or no image, and no exception."""
@@ -85,7 +84,6 @@ def test_a_torn_head_never_fails(picture: bytes, data: st.DataObject) -> None:
     assert image is None or image.type in {*KINDS.values(), "image/svg+xml"}
 
 
-@settings(max_examples=100)
 @given(st.text(st.sampled_from("<>!-[]\"'=? svgDOCTYPEwidth&;0"), max_size=300))
 def test_no_markup_fails(text: str) -> None:
     """Whatever a drawing's head holds, reading it ends without an exception."""

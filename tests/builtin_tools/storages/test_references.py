@@ -2,7 +2,7 @@ import posixpath
 import unicodedata
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from toolseam_builtin import _storages as room
@@ -14,7 +14,6 @@ SEGMENTS = st.text(
 PATHS = st.lists(SEGMENTS, min_size=1, max_size=4).map("/".join).filter(lambda p: "::" not in p)
 
 
-@settings(max_examples=200)
 @given(PATHS, st.sampled_from(NAMES))
 def test_each_spelling_means_the_file(path: str, storage: str) -> None:
     """Every text by which a file is looked up is understood as that file."""
@@ -24,7 +23,6 @@ def test_each_spelling_means_the_file(path: str, storage: str) -> None:
         assert reference.means(storage, path)
 
 
-@settings(max_examples=200)
 @given(PATHS, PATHS, st.sampled_from(NAMES), st.sampled_from(NAMES))
 def test_a_spelling_means_no_other_file(path: str, other: str, storage: str, away: str) -> None:
     """A text with the storage's name means one storage, and no text means two different paths."""
@@ -36,7 +34,6 @@ def test_a_spelling_means_no_other_file(path: str, other: str, storage: str, awa
             assert reference.storage in {None, away}
 
 
-@settings(max_examples=200)
 @given(PATHS, st.lists(st.sampled_from(["/", "./", "//"]), max_size=3))
 def test_slashes_in_front_and_another_unicode_form_change_nothing(
     path: str, before: list[str]
@@ -49,7 +46,6 @@ def test_slashes_in_front_and_another_unicode_form_change_nothing(
     assert room.plain(plain) == plain
 
 
-@settings(max_examples=200)
 @given(st.text(st.sampled_from("a./b"), max_size=12))
 def test_the_short_way_to_a_plain_path_gives_what_the_long_one_does(text: str) -> None:
     """An ASCII path is cleaned as one beyond ASCII is, whatever its slashes and dots."""

@@ -81,8 +81,11 @@ def test_a_wrong_password_tells_nothing(tmp_path: Path, server: tuple[int, Path]
     assert "Aster-9" not in caught.value.message
 
 
-def test_a_server_that_says_nothing_is_given_up(tmp_path: Path) -> None:
-    """A server that accepts and is silent holds a tool for about a second."""
+def test_a_server_that_says_nothing_is_given_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A server that accepts and is silent holds a tool for no longer than is waited."""
+    monkeypatch.setattr("toolseam_builtin._storages._sftp._SECONDS", 0.3)
     with socket.create_server(("127.0.0.1", 0)) as silent:
         begin = time.monotonic()
         with (

@@ -4,7 +4,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from support.databases import ask, everything, sqlite_workspace
@@ -269,7 +269,6 @@ VALUES = st.recursive(
 )
 
 
-@settings(max_examples=200)
 @given(st.lists(VALUES, min_size=1, max_size=6))
 def test_a_shape_counts_every_value_once(values: list[object]) -> None:
     """Whatever is taken, each place counts its values, and names only names."""
