@@ -42,7 +42,7 @@ def transport(request: pytest.FixtureRequest) -> Transport:
 
 @pytest.mark.parametrize("mode", MODES)
 def test_a_client_lists_and_calls(transport: Transport, mode: str) -> None:
-    """Tools, success, failure, progress and a cancelled call look the same on every transport."""
+    """Tools, success, failure, progress, cancelling and twenty calls at once are alike on all."""
 
     async def drive() -> None:
         noted: list[tuple[float, float | None, str | None]] = []
@@ -68,16 +68,6 @@ def test_a_client_lists_and_calls(transport: Transport, mode: str) -> None:
             with pytest.raises(TimeoutError):
                 await asyncio.wait_for(client.call("waits", seconds=30), 0.3)
             assert (await client.call("echo", text="on"))["content"][0]["text"] == "on"
-
-    asyncio.run(asyncio.wait_for(drive(), 60))
-
-
-@pytest.mark.parametrize("mode", MODES)
-def test_twenty_calls_at_once_each_get_their_own_answer(transport: Transport, mode: str) -> None:
-    """Answers find their questions, whichever is ready first."""
-
-    async def drive() -> None:
-        async with transport(mode) as client:
             told = await asyncio.gather(
                 *(client.call("echo", text=str(number)) for number in range(20))
             )

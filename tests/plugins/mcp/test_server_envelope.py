@@ -5,7 +5,7 @@ import time
 
 import orjson
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from toolseam_plugins.mcp._envelope import Message, Unreadable, read
@@ -20,7 +20,6 @@ MEMBERS = st.dictionaries(TEXT, LEAVES, max_size=3)
 IDS = st.integers(-(2**53), 2**53) | st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
 
 
-@settings(max_examples=150)
 @given(
     id_=IDS, name=TEXT, arguments=VALUES, meta=st.dictionaries(TEXT, LEAVES, max_size=3), wide=...
 )
@@ -42,7 +41,6 @@ def test_a_call_is_taken_apart_without_loss(
     assert orjson.loads(found.json()) == found.body
 
 
-@settings(max_examples=150)
 @given(method=TEXT, params=st.dictionaries(TEXT, VALUES, max_size=4))
 def test_any_other_message_is_what_it_was(method: str, params: dict[str, object]) -> None:
     """Arguments of what is no call are nobody's but the SDK's."""
@@ -54,7 +52,6 @@ def test_any_other_message_is_what_it_was(method: str, params: dict[str, object]
     assert not found.is_request
 
 
-@settings(max_examples=200)
 @given(raw=st.binary(max_size=60) | st.text('{}[]":,\\aé\ud800 0', max_size=60).map(str))
 def test_nothing_is_too_broken_to_be_read(raw: bytes | str) -> None:
     """Whatever comes in is a message or an answer, never an exception."""
@@ -65,7 +62,6 @@ def test_nothing_is_too_broken_to_be_read(raw: bytes | str) -> None:
         assert orjson.loads(found.answer())["error"]["code"] == found.code
 
 
-@settings(max_examples=150)
 @given(cut=st.integers(0, 120), extra=st.binary(max_size=3))
 def test_a_message_that_was_cut_or_filled_is_never_another(cut: int, extra: bytes) -> None:
     """A broken message that still has its arguments hands them on as they are, to be refused."""

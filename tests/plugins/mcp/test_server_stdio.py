@@ -193,16 +193,24 @@ def test_nothing_dirty_or_unbounded_goes_out(server: Served) -> None:
     assert len(text_of(json.loads(line)).encode()) <= 2_064
 
 
-def test_a_tool_that_prints_does_not_speak_for_the_server() -> None:
-    """Forged answers on the streams, from the tool and a child of it, go to standard error (S7)."""
+@pytest.fixture(scope="module")
+def ended() -> tuple[int, dict[object, dict[str, Any]], bytes]:
+    """Return exit code, answers by id and standard error of a server whose client only wrote."""
     with Served() as served:
-        served.greet()
+        served.send(HELLO, READY, call("slow", "sleeps", seconds=0.2), call("prints", "prints"))
+        code, out, err = served.end()
+    answers = [json.loads(line) for line in out.splitlines()]
+    assert len(answers) == len({each["id"] for each in answers})
+    return code, {each["id"]: each for each in answers}, err
 
-        answer = served.ask(call(1, "prints"))
-        code, rest, err = served.end()
 
-    assert text_of(answer) == "read b''"
-    assert (code, rest) == (0, b"")
+def test_a_tool_that_prints_does_not_speak_for_the_server(
+    ended: tuple[int, dict[object, dict[str, Any]], bytes],
+) -> None:
+    """Forged answers on the streams, from the tool and a child of it, go to standard error (S7)."""
+    _, answers, err = ended
+
+    assert text_of(answers["prints"]) == "read b''"
     assert err.count(b'"result":{"content":[]') == 3
 
 
@@ -227,13 +235,13 @@ def test_what_a_tool_says_goes_to_the_log_of_a_client_without_a_token(server: Se
     assert text_of(server.answer()) == "done"
 
 
-def test_a_client_can_turn_the_log_down() -> None:
+def test_a_client_can_turn_the_log_down(server: Served) -> None:
     """Above `info` nothing that a tool says while it works is sent."""
-    with Served() as served:
-        served.greet()
-        assert served.ask(request(1, "logging/setLevel", level="warning"))["result"] == {}
+    assert server.ask(request(1, "logging/setLevel", level="warning"))["result"] == {}
+    told = server.ask(call(2, "steps"))
+    server.ask(request(3, "logging/setLevel", level="info"))
 
-        assert text_of(served.ask(call(2, "steps"))) == "done"
+    assert text_of(told) == "done"
 
 
 def test_calls_run_side_by_side(server: Served) -> None:
@@ -336,14 +344,14 @@ def test_declared_data_goes_out_only_where_the_operator_said_so() -> None:
     assert CANARY not in json.dumps([told, failed, undeclared])
 
 
-def test_what_was_asked_before_the_end_is_answered() -> None:
+def test_what_was_asked_before_the_end_is_answered(
+    ended: tuple[int, dict[object, dict[str, Any]], bytes],
+) -> None:
     """A client may write its questions, close its side, and read."""
-    with Served() as served:
-        served.send(HELLO, READY, call(1, "sleeps", seconds=0.2), call(2, "echo", text="a"))
-        code, out, _ = served.end()
+    code, answers, _ = ended
 
     assert code == 0
-    assert {json.loads(line)["id"] for line in out.splitlines()} == {0, 1, 2}
+    assert answers.keys() == {0, "slow", "prints"}
 
 
 def test_a_signal_ends_the_server_at_once() -> None:
@@ -359,9 +367,8 @@ def test_a_signal_ends_the_server_at_once() -> None:
     assert time.monotonic() - began < 25
 
 
-def test_a_client_that_does_not_read_holds_up_nobody_but_itself() -> None:
-    """Twenty megabytes of answers that nobody reads leave the server waiting, then going on."""
-    with Served() as served:
-        served.greet().send(*(call(i, "large") for i in range(400)))
+def test_a_client_that_does_not_read_holds_up_nobody_but_itself(server: Served) -> None:
+    """Ten megabytes of answers that nobody reads leave the server waiting, then going on."""
+    server.send(*(call(i, "echo", text="a" * 100, count=500) for i in range(200)))
 
-        assert {answer["id"] for answer in served.answers(400)} == set(range(400))
+    assert {answer["id"] for answer in server.answers(200)} == set(range(200))
