@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from builtin_tools.conftest import plenty_of_time
 from support.databases import everything, sqlite_workspace
 from support.doors import DENIED, TABLES
 from support.ground import ADMIN, BOB, EXAMPLES, WRITERS, Ground, builtins, ground, planted
@@ -16,7 +17,7 @@ from toolseam import Actor, Zone
 from toolseam.testing import Harness, harness
 from toolseam_builtin.workspace import AccountSettings
 
-__all__ = ["ground", "planted"]
+__all__ = ["ground", "planted", "plenty_of_time"]
 
 TARGETS = {point.name: point.value for point in entry_points(group="toolseam.tools")}
 OF_A_TABLE = [name for name, spec in builtins().items() if "table" in spec.schema["properties"]]

@@ -16,6 +16,7 @@ from typing import Any
 
 import pytest
 
+from builtin_tools.conftest import plenty_of_time
 from support.databases import everything, sqlite_workspace
 from support.doors import COLUMNS, READABLE, TABLES
 from support.ground import ADMIN, DIGITS, SITE, SLOW, WRITERS, Ground, builtins, ground, planted
@@ -23,7 +24,7 @@ from toolseam import ToolError
 from toolseam.testing import canary, harness
 from toolseam_builtin.content import count_records, read_records
 
-__all__ = ["ground", "planted"]
+__all__ = ["ground", "planted", "plenty_of_time"]
 
 GUESS = "{guess}"
 OF_A_PAGE = {"table": "page", "key": 1}
