@@ -4,6 +4,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from support.mcp_stub import declared, stub, tool
 from support.spans import Spans
 from toolseam import Actor, Host
@@ -43,42 +45,48 @@ with open(sys.argv[1], "w") as file:
 """
 
 
-def served(tmp_path: Path, meta: dict[str, Any]) -> list[list[Any]]:
-    """Return the spans of a server in a process of its own, of one call with this `_meta`."""
+METAS = ({"traceparent": f"00-{TRACE}-{SPAN}-01"}, {"traceparent": "loot"})
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory) -> list[list[Any]]:
+    """Return the spans of a server in a process of its own, of a call with each `_meta`."""
     client = {"name": "test", "version": "1"}
     hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": client}
-    call = {"name": "greet", "arguments": {}, "_meta": meta}
+    calls = [{"name": "greet", "arguments": {}, "_meta": meta} for meta in METAS]
     lines = [
         {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello},
         {"jsonrpc": "2.0", "method": "notifications/initialized"},
-        {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": call},
+        *(
+            {"jsonrpc": "2.0", "id": n, "method": "tools/call", "params": c}
+            for n, c in enumerate(calls, 2)
+        ),
     ]
-    kept = tmp_path / "spans.json"
+    kept = tmp_path_factory.mktemp("served") / "spans.json"
     said = "".join(f"{json.dumps(line)}\n" for line in lines)
     words = [sys.executable, "-c", SERVER, str(kept)]
     done = subprocess.run(
         words, input=said, capture_output=True, text=True, timeout=60, check=False
     )
-    assert '"Hello"' in done.stdout, done.stderr
+    assert done.stdout.count('"Hello"') == len(METAS), done.stderr
     found: list[list[Any]] = json.loads(kept.read_text())
     return found
 
 
-def test_a_call_over_mcp_belongs_to_the_clients_trace(tmp_path: Path) -> None:
+def test_a_call_over_mcp_belongs_to_the_clients_trace(served: list[list[Any]]) -> None:
     """The server's span hangs under what `traceparent` names, by way of the SDK's if it has one."""
-    spans = served(tmp_path, {"traceparent": f"00-{TRACE}-{SPAN}-01"})
+    spans = [span for span in served if span[1] == TRACE]
 
     (own,) = [span for span in spans if span[0] == "execute_tool greet"]
     by_id = {span[2]: span for span in spans}
     above = by_id.get(own[3])
-    assert own[1] == TRACE
     assert (own[3] if above is None else above[3]) == SPAN
     assert above is None or above[0] == "tools/call greet"
 
 
-def test_a_call_over_mcp_has_one_span_of_ours(tmp_path: Path) -> None:
+def test_a_call_over_mcp_has_one_span_of_ours(served: list[list[Any]]) -> None:
     """Without `traceparent` too there is one span of the call, and no more than the SDK's above."""
-    spans = served(tmp_path, {"traceparent": "loot"})
+    spans = [span for span in served if span[1] != TRACE]
 
     own = [span for span in spans if span[0] == "execute_tool greet"]
     assert len(own) == 1
