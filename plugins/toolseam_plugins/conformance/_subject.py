@@ -21,7 +21,7 @@ from toolseam_plugins.conformance._footprint import changed, footprint, restore
 from toolseam_plugins.conformance._model import Failed, NotApplicable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 
     from toolseam import Approval, ToolSpec
 
@@ -272,7 +272,12 @@ class Subject:
         result: ToolResult | None = None
         escaped: BaseException | None = None
         approval = self.approval(place, arguments)
-        with tap(place, self.name) as heard, contextlib.redirect_stdout(printed):
+        finished: list[object] = []
+        with (
+            _listening(place, finished),
+            tap(place, self.name) as heard,
+            contextlib.redirect_stdout(printed),
+        ):
             shared = footprint()
             with audit() as noted:
                 started = time.perf_counter()
@@ -284,7 +289,7 @@ class Subject:
             differs = changed(shared, footprint())
             if differs:
                 restore(shared)
-        step = place.steps[-1] if place.steps else None
+        step = next((told for told in finished if isinstance(told, Step)), None)
         if len(place.violations) > before:
             place.readmit(self.name)
         last = heard[-1] if heard else None
@@ -463,6 +468,16 @@ class Subject:
         if falsified is None:
             return None
         return next((o for o in reversed(found) if o.arguments == falsified.arguments), None)
+
+
+@contextlib.contextmanager
+def _listening(host: Host, told: list[object]) -> Generator[None]:
+    """Keep what a host tells meanwhile; to look through all of its steps costs more each time."""
+    end = host.listen(told.append)
+    try:
+        yield
+    finally:
+        end()
 
 
 def _close_all(hosts: list[Host]) -> None:
