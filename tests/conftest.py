@@ -16,6 +16,10 @@ settings.register_profile("ci", deadline=None, max_examples=50, derandomize=True
 settings.register_profile("again", deadline=None, max_examples=10, derandomize=True)
 settings.load_profile("ci" if os.environ.get("CI") else "local")
 
+# What hypothesis works out of the letters and of our modules is found by child processes too.
+_WORKED_OUT = Path(__file__).parent.parent / ".hypothesis"
+os.environ.setdefault("HYPOTHESIS_STORAGE_DIRECTORY", str(_WORKED_OUT))
+
 
 @pytest.fixture(scope="session")
 def folders(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:

@@ -19,6 +19,7 @@ from support.wheels import build_wheel
 PROJECTS = Path(__file__).parent.parent / "distributions" / "projects"
 # Installers refuse metadata that is malformed; somebody's copy of it is on the path all the same.
 UNPACKED = ("mangled-pack", "noise-pack")
+_KEPT = ("PATH", "HOME", "LANG", "HYPOTHESIS_STORAGE_DIRECTORY")
 
 
 @attrs.frozen
@@ -47,7 +48,7 @@ class Environment:
         environ: Mapping[str, str] | None = None,
     ) -> subprocess.CompletedProcess[str]:
         """Run its interpreter in `cwd`, with nothing of the caller's settings."""
-        kept = {key: os.environ[key] for key in ("PATH", "HOME", "LANG") if key in os.environ}
+        kept = {key: os.environ[key] for key in _KEPT if key in os.environ}
         return subprocess.run(
             [self.python, *arguments],
             cwd=cwd,
