@@ -63,7 +63,7 @@ class Environment:
 
     def marked(self) -> set[str]:
         """Name what was imported since the last look, and forget it."""
-        found = set()
+        found = set[str]()
         for file in self.marks.iterdir():
             found.add(file.name)
             file.unlink()

@@ -50,7 +50,7 @@ _MEANT = {
 }
 _JUDGED = frozenset({"not", "if", "anyOf", "oneOf", "allOf", "contains", "pattern", "$ref"})
 # The same ones as `codec="utf-8"`, which every process would find out by encoding each of them.
-_LETTERS = st.characters(exclude_categories=("Cs",))
+_LETTERS = st.characters(exclude_categories=["Cs"])
 _FORMATS: dict[str, Callable[[], st.SearchStrategy[str]]] = {
     "date": lambda: st.dates().map(lambda day: day.isoformat()),
     "time": lambda: st.times().map(lambda time: f"{time.isoformat()}Z"),
