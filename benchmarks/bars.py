@@ -148,5 +148,5 @@ class Effort:
 
 
 QUICK = Effort(
-    rounds=3, span_ms=3.0, starts=3, instructions=(100, 300), calls=3_000, calls_apart=32
+    rounds=2, span_ms=3.0, starts=1, instructions=(100, 300), calls=2_000, calls_apart=16
 )
