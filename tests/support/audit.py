@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import sqlite3
 from contextlib import closing
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -25,6 +26,11 @@ if TYPE_CHECKING:
 
 TEXT = {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]}
 _NUMBERS = itertools.count()
+_EMPTY = (
+    """SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+    WHERE datname = current_database() AND pid <> pg_backend_pid()""",
+    "DROP SCHEMA IF EXISTS toolseam_audit CASCADE",
+)
 
 
 def file() -> Path:
@@ -70,7 +76,15 @@ def kept_stores(request: Any) -> Iterator[Kept]:
         yield Kept(None)
         return
     server: Postgres = request.getfixturevalue("postgres")
-    yield Kept(server.url(server.database()), server)
+    name = _database(server)
+    # To empty it takes a third of the time that a new one does.
+    server.execute(*_EMPTY, database=name)
+    yield Kept(server.url(name), server)
+
+
+@cache
+def _database(server: Postgres) -> str:
+    return server.database()
 
 
 def say(arguments: Any) -> ToolResult:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from toolseam import Actor, Host
 
-_SECONDS = 10
+_SECONDS = 60
 
 
 class _Server(uvicorn.Server):
@@ -130,14 +130,23 @@ def inspected(host: Host, *, actor: Actor = ADA, **more: Any) -> Iterator[Page]:
         port: int = door.getsockname()[1]
         app = inspector.asgi(host, origin=f"http://127.0.0.1:{port}", actor=actor, **more)
         config = uvicorn.Config(
-            app, log_level="warning", lifespan="off", ws="none", timeout_graceful_shutdown=1
+            app,
+            log_config=None,
+            access_log=False,
+            lifespan="off",
+            ws="none",
+            timeout_graceful_shutdown=1,
         )
         server = _Server(config)
         thread = threading.Thread(target=server.run, args=[[door]])
         door.listen()
         thread.start()
         try:
-            with httpx2.Client(base_url=f"http://127.0.0.1:{port}", timeout=_SECONDS) as client:
+            # Without TLS no authority is asked, and reading all takes longer than most tests.
+            client = httpx2.Client(
+                base_url=f"http://127.0.0.1:{port}", timeout=_SECONDS, verify=False
+            )
+            with client:
                 page = Page(app, host, port, client)
                 page.enter()
                 yield page

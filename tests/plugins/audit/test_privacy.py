@@ -221,13 +221,15 @@ def test_what_is_nested_too_deeply_is_left_out() -> None:
 
 
 JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.text(),
-    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
-    max_leaves=20,
+    st.none() | st.booleans() | st.integers() | st.text(max_size=20),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=9), inner, max_size=3)
+    ),
+    max_leaves=8,
 )
 
 
-@given(st.dictionaries(st.text(), JSON))
+@given(st.dictionaries(st.text(max_size=9), JSON, max_size=4))
 def test_levels_in_general(content: dict[str, Any]) -> None:
     """`full` is verbatim, `none` and `metadata` nothing, `redacted` settles at once."""
     assert kept(content, Privacy.FULL) == content

@@ -169,7 +169,7 @@ def test_a_late_end_of_nothing_that_was_given_up_marks_nothing(host: Host) -> No
     assert told[-1] == ("late", session.run_id)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=15)
 @given(st.integers(0, 12), st.integers(1, 5), st.integers(0, 3))
 def test_any_page_size_gives_every_run_once(count: int, size: int, same: int) -> None:
     """Newest first, also of runs that began in the same moment."""
@@ -193,7 +193,7 @@ def test_any_page_size_gives_every_run_once(count: int, size: int, same: int) ->
     assert len({run["id"] for run in listed}) == len(listed) == count
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=15)
 @given(st.integers(0, 12), st.integers(1, 5))
 def test_any_page_size_gives_every_step_once(count: int, size: int) -> None:
     """Oldest first, and the last page says that it is."""
