@@ -97,7 +97,7 @@ def test_a_server_that_refuses_to_begin_is_not_available(tmp_path: Path) -> None
 
 def test_a_server_that_reads_no_more_is_lost(tmp_path: Path) -> None:
     """A pipe that is closed on its side ends that call, and the next one begins again."""
-    server = answering(tmp_path, 'text(number, "read")\nos.close(0)\ntime.sleep(30)')
+    server = answering(tmp_path, 'os.close(0)\ntext(number, "read")\ntime.sleep(30)')
 
     first, second, third = called(server, 3)
 
