@@ -27,7 +27,7 @@ def say(arguments: Any) -> ToolResult:
 
 def provider_at(recorder: Recorder, kind: str, path: str = "", **more: Any) -> Any:
     """Return a provider that asks the recorder."""
-    endpoint = Endpoint(f"{kind}:m", kind, "m", base_url=recorder.url + path, timeout_s=5, **more)
+    endpoint = Endpoint(f"{kind}:m", kind, "m", base_url=recorder.url + path, timeout_s=60, **more)
     provider = make(endpoint)
     assert provider is not None
     return provider

@@ -57,6 +57,23 @@ def words_in(heard: Heard) -> str:
     return words
 
 
+def asked_in_turn(provider: Any, *requests: Request, streaming: bool) -> list[Any]:
+    """Ask one after the other over one connection, and return the reply or the failure of each."""
+
+    async def one(request: Request) -> Any:
+        try:
+            if streaming:
+                return [piece async for piece in provider.stream(request)]
+            return await provider.complete(request)
+        except ProviderError as failure:
+            return failure
+
+    async def whole() -> list[Any]:
+        return [await one(request) for request in requests]
+
+    return asyncio.run(whole())
+
+
 def test_every_kind_is_tried() -> None:
     """A further kind of our own joins these tests, or they fail."""
     assert set(MAKERS) == set(KINDS)
@@ -131,18 +148,20 @@ def test_a_name_that_nobody_offered_goes_back_under_one_that_is_taken(maker: Mak
 
 
 @every_maker
-@pytest.mark.parametrize(
-    "broken", ['{"text": "hi', "", None, "[1]", '"x"', '{"n": NaN}', '{"n": 1e999}']
-)
-def test_arguments_that_are_no_object_go_out_as_one(maker: Maker, broken: str | None) -> None:
+def test_arguments_that_are_no_object_go_out_as_one(maker: Maker) -> None:
     """Some servers read the conversation: what goes back is an object whatever a model wrote."""
-    turn = AssistantMessage("", (ToolCall("echo", broken, "a"),))
+    broken = ('{"text": "hi', "", None, "[1]", '"x"', '{"n": NaN}', '{"n": 1e999}')
+    turns = [AssistantMessage("", (ToolCall("echo", each, "a"),)) for each in broken]
+    requests = [Request((UserMessage("?"), turn)) for turn in turns]
     with recording(maker.say("Yes.")) as recorder:
-        asked(maker.at(recorder), UserMessage("?"), turn)
+        replies = asked_in_turn(maker.at(recorder), *requests, streaming=False)
 
-    name, arguments = call_in(recorder.heard[0])
-    assert name == "echo"
-    assert arguments in ({}, "{}")
+    assert [each.text for each in replies] == ["Yes."] * len(broken)
+    assert len(recorder.heard) == len(broken)
+    for heard in recorder.heard:
+        name, arguments = call_in(heard)
+        assert name == "echo"
+        assert arguments in ({}, "{}")
 
 
 @every_maker
@@ -168,55 +187,53 @@ RESERVED = {
 }
 
 
-@pytest.mark.parametrize(
-    ("kind", "name"), [(kind, name) for kind, names in RESERVED.items() for name in names]
-)
-def test_what_the_conversation_says_is_no_option(kind: str, name: str) -> None:
+@pytest.mark.parametrize("kind", RESERVED)
+def test_what_the_conversation_says_is_no_option(kind: str) -> None:
     """An option that would replace the conversation, its tools or its address is refused."""
     maker = MAKERS[kind]
     with recording(maker.say("Yes.")) as recorder:
-        for ask in (
-            lambda: maker.at(recorder, options={name: 1}),
-            lambda: asked(maker.at(recorder), options={name: 1}),
-        ):
+        for name in RESERVED[kind]:
             with pytest.raises(ProviderError) as caught:
-                ask()
-            assert caught.value.fault is ProviderFault.CONFIGURATION
+                maker.at(recorder, options={name: 1})
+            assert caught.value.fault is ProviderFault.CONFIGURATION, name
 
+        requests = [Request((UserMessage("?"),), options={name: 1}) for name in RESERVED[kind]]
+        failures = asked_in_turn(maker.at(recorder), *requests, streaming=False)
+
+    assert [each.fault for each in failures] == [ProviderFault.CONFIGURATION] * len(failures)
     assert recorder.heard == []
 
 
 # -- failures -------------------------------------------------------------------------------------
 
 
+FAULTS = {
+    400: ProviderFault.CLIENT_ERROR,
+    401: ProviderFault.AUTH,
+    403: ProviderFault.AUTH,
+    404: ProviderFault.CLIENT_ERROR,
+    429: ProviderFault.RATE_LIMIT,
+    500: ProviderFault.SERVER_ERROR,
+    529: ProviderFault.SERVER_ERROR,
+}
+
+
 @every_maker
 @pytest.mark.parametrize("streaming", [False, True])
-@pytest.mark.parametrize(
-    ("status", "fault"),
-    [
-        (400, ProviderFault.CLIENT_ERROR),
-        (401, ProviderFault.AUTH),
-        (403, ProviderFault.AUTH),
-        (404, ProviderFault.CLIENT_ERROR),
-        (429, ProviderFault.RATE_LIMIT),
-        (500, ProviderFault.SERVER_ERROR),
-        (529, ProviderFault.SERVER_ERROR),
-    ],
-)
-def test_a_status_is_a_kind_of_failure(
-    maker: Maker, streaming: bool, status: int, fault: ProviderFault
-) -> None:
+def test_a_status_is_a_kind_of_failure(maker: Maker, streaming: bool) -> None:
     """The kind comes of the status, nothing is asked again, and no word of the server goes on."""
     error = {"message": f"Wrong key {KEY}", "type": "x", "code": "x", "status": "x"}
-    answer = as_json({"type": "error", "error": error}, status)
-    with recording(answer) as recorder, pytest.raises(ProviderError) as caught:
-        (streamed if streaming else asked)(maker.at(recorder))
+    answers = [as_json({"type": "error", "error": error}, status) for status in FAULTS]
+    requests = [Request((UserMessage("?"),))] * len(FAULTS)
+    with recording(*answers) as recorder:
+        failures = asked_in_turn(maker.at(recorder), *requests, streaming=streaming)
 
-    assert caught.value.fault is fault
-    assert str(status) in str(caught.value)
-    assert len(recorder.heard) == 1
-    assert KEY not in "".join(traceback.format_exception(caught.value))
-    assert caught.value.__context__ is None
+    assert len(recorder.heard) == len(FAULTS)
+    for failure, (status, fault) in zip(failures, FAULTS.items(), strict=True):
+        assert failure.fault is fault, status
+        assert str(status) in str(failure)
+        assert KEY not in "".join(traceback.format_exception(failure))
+        assert failure.__context__ is None
 
 
 @every_maker
@@ -246,30 +263,29 @@ def test_a_stream_that_breaks_off_is_no_answer(maker: Maker, cut: bool) -> None:
     assert caught.value.fault is ProviderFault.CONNECTION
 
 
+NO_ANSWERS = {
+    "page": Answer((b"<html>A page.</html>",), kind="text/html"),
+    "empty": Answer((b"{}",)),
+    "list": Answer((b"[]",)),
+    "nulls": Answer((b'{"choices": null, "output": null, "content": null, "candidates": null}',)),
+    "numbers": Answer((b'{"choices": [1], "output": [1], "content": [1], "candidates": [1]}',)),
+    "text": Answer((b"not json",)),
+    "events": Answer((b"data: not json\n\n",), kind="text/event-stream"),
+}
+
+
 @every_maker
 @pytest.mark.parametrize("streaming", [False, True])
-@pytest.mark.parametrize(
-    "answer",
-    [
-        Answer((b"<html>A page.</html>",), kind="text/html"),
-        Answer((b"{}",)),
-        Answer((b"[]",)),
-        Answer((b'{"choices": null, "output": null, "content": null, "candidates": null}',)),
-        Answer((b'{"choices": [1], "output": [1], "content": [1], "candidates": [1]}',)),
-        Answer((b"not json",)),
-        Answer((b"data: not json\n\n",), kind="text/event-stream"),
-    ],
-    ids=["page", "empty", "list", "nulls", "numbers", "text", "events"],
-)
-def test_what_is_no_answer_of_the_api_is_a_failure(
-    maker: Maker, streaming: bool, answer: Answer
-) -> None:
+def test_what_is_no_answer_of_the_api_is_a_failure(maker: Maker, streaming: bool) -> None:
     """A base URL that leads to something else is told as such, and never an empty answer."""
-    with recording(answer) as recorder, pytest.raises(ProviderError) as caught:
-        (streamed if streaming else asked)(maker.at(recorder))
+    requests = [Request((UserMessage("?"),))] * len(NO_ANSWERS)
+    with recording(*NO_ANSWERS.values()) as recorder:
+        failures = asked_in_turn(maker.at(recorder), *requests, streaming=streaming)
 
-    assert caught.value.fault in {ProviderFault.UNKNOWN, ProviderFault.CONNECTION}
-    assert caught.value.__context__ is None
+    assert len(recorder.heard) == len(NO_ANSWERS)
+    for failure, name in zip(failures, NO_ANSWERS, strict=True):
+        assert failure.fault in {ProviderFault.UNKNOWN, ProviderFault.CONNECTION}, name
+        assert failure.__context__ is None
 
 
 STRANGE = {
