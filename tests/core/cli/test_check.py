@@ -1,12 +1,13 @@
 import json
 import shlex
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from itertools import product
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import pytest
 
-from support.commands import Ran, documented, on_terminal, toolseam
+from support.commands import SCRIPT, Ran, documented, on_terminal, toolseam
 from support.dist_info import tools, write_dist
 from toolseam.cli._proof import _for_people, prove
 from toolseam_plugins.conformance import _egress
@@ -61,6 +62,8 @@ sys.meta_path[:] = [Without(finder) for finder in sys.meta_path]
 """
 HOST = ["call_wire", "acall_wire", "rendered", "specifications", "shown", "log", "run"]
 FRAMEWORKS = ("langchain_core", "pydantic_ai", "agents", "fastmcp", "llm")
+# What fails for `breaks`, what passes, what has nothing to ask: none of them calls the tool.
+SOME = ("parameters-described", "effect-known", "examples-succeed")
 EXTRAS = ("openai", "anthropic", "google.genai", "mcp", "opentelemetry", *FRAMEWORKS)
 
 
@@ -86,10 +89,16 @@ def check(*words: str, cwd: Path, environ: dict[str, str]) -> Ran:
     return toolseam("check", *words, cwd=cwd, environ=environ)
 
 
-def without(*packages: str, folder: Path) -> dict[str, str]:
-    """Return an environment whose interpreters do not find some packages."""
+def only(*slugs: str) -> list[str]:
+    """Return the words that leave all other checks out."""
+    return [word for slug in slugs for word in ("--only", slug)]
+
+
+def check_without(*packages: str, words: Sequence[str], cwd: Path, folder: Path) -> Ran:
+    """Run it where interpreters start without some packages."""
     (folder / "sitecustomize.py").write_text(f"MISSING = {packages!r}\n{WITHOUT}")
-    return {"PYTHONPATH": str(folder)}
+    environ = {"PYTHONPATH": str(folder)}
+    return toolseam("check", *words, cwd=cwd, environ=environ, program=(SCRIPT,))
 
 
 def test_a_good_tool_passes(here: Path, kit: dict[str, str]) -> None:
@@ -127,45 +136,51 @@ def test_a_failure_is_shrunk_and_can_be_seen_again(here: Path, kit: dict[str, st
 
 def test_a_whole_distribution_is_checked(here: Path, kit: dict[str, str]) -> None:
     """Naming a distribution checks each of its tools."""
-    ran = check("Acme.Kit", "--only", "never-raises", cwd=here, environ=kit)
+    ran = check("Acme.Kit", *only("effect-known"), cwd=here, environ=kit)
 
     assert (ran.code, ran.out.splitlines()[-1]) == (0, "2 tools, 2 checks: 2 passed")
 
 
 def test_an_object_of_a_module_is_checked(here: Path, kit: dict[str, str]) -> None:
     """`module:object` needs no entry point."""
-    ran = check("acme_kit:greet", "--only", "never-raises", cwd=here, environ=kit)
+    ran = check("acme_kit:greet", *only("effect-known"), cwd=here, environ=kit)
 
     assert (ran.code, ran.out.splitlines()[-1]) == (0, "1 tool, 1 check: 1 passed")
 
 
 def test_json_is_as_documented(here: Path, kit: dict[str, str]) -> None:
     """`--json` prints one object that holds every result."""
-    ran = check("acme-kit", "--json", cwd=here, environ=kit)
+    ran = check("acme-kit", "--json", *only(*SOME), cwd=here, environ=kit)
 
     documented("check").validate(ran.json)
     assert (ran.json["ok"], ran.json["target"]) == (False, "acme-kit")
+    assert sorted((each["tool"], each["slug"]) for each in ran.json["results"]) == sorted(
+        product(("breaks", "greet"), SOME)
+    )
+    assert {each["status"] for each in ran.json["results"]} == {
+        *("failed", "passed", "not_applicable")
+    }
     assert sorted(ran.json["tools"]) == ["breaks", "greet"]
     assert ran.code == 1
 
 
 def test_a_junit_report_is_written(here: Path, kit: dict[str, str]) -> None:
     """`--junit` writes a file that build servers read, beside what is printed."""
-    ran = check("breaks", "--junit", "report.xml", cwd=here, environ=kit)
+    ran = check("breaks", "--junit", "report.xml", *only(*SOME), cwd=here, environ=kit)
 
     suite = ET.parse(here / "report.xml").find("testsuite")  # noqa: S314 - our own
     assert ran.code == 1
     assert suite is not None
     assert suite.get("name") == "breaks"
-    assert int(suite.get("failures", 0)) >= 1
+    assert [suite.get(word) for word in ("tests", "failures", "skipped")] == ["3", "1", "1"]
 
 
 @pytest.mark.parametrize("nested", [False, True])
 def test_an_expected_failure_is_excused(here: Path, kit: dict[str, str], nested: bool) -> None:
     """A failure that a file names with a reason does not fail the run."""
-    text = 'returns-tool-result = "until 2.0"\n'
+    text = 'parameters-described = "until 2.0"\n'
     (here / "expected.toml").write_text(f"[breaks]\n{text}" if nested else text)
-    words = ("breaks", "--only", "returns-tool-result", "--expected-failures", "expected.toml")
+    words = ("breaks", *only("parameters-described"), "--expected-failures", "expected.toml")
 
     ran = check(*words, cwd=here, environ=kit)
 
@@ -175,17 +190,17 @@ def test_an_expected_failure_is_excused(here: Path, kit: dict[str, str], nested:
 
 def test_expected_failures_may_stand_in_pyproject(here: Path, kit: dict[str, str]) -> None:
     """Of a `pyproject.toml` one table counts, and no other."""
-    text = '[tool.toolseam.expected-failures]\n"breaks:returns-tool-result" = "until 2.0"\n'
+    text = '[tool.toolseam.expected-failures]\n"breaks:parameters-described" = "until 2.0"\n'
     (here / "pyproject.toml").write_text(f'[project]\nname = "x"\n{text}')
-    words = ("breaks", "--only", "returns-tool-result", "--expected-failures", "pyproject.toml")
+    words = ("breaks", *only("parameters-described"), "--expected-failures", "pyproject.toml")
 
     assert check(*words, cwd=here, environ=kit).code == 0
 
 
 def test_an_expected_failure_that_passes_fails(here: Path, kit: dict[str, str]) -> None:
     """An entry that is no longer needed is told."""
-    (here / "expected.toml").write_text('never-raises = "it used to"\n')
-    words = ("greet", "--only", "never-raises", "--expected-failures", "expected.toml")
+    (here / "expected.toml").write_text('effect-known = "it used to"\n')
+    words = ("greet", *only("effect-known"), "--expected-failures", "expected.toml")
 
     ran = check(*words, cwd=here, environ=kit)
 
@@ -206,13 +221,13 @@ def test_a_reason_is_a_text(here: Path, kit: dict[str, str], text: str) -> None:
 
 def test_an_expected_failure_of_no_check_is_an_error(here: Path, kit: dict[str, str]) -> None:
     """A slug that names nothing is told, with the one that is near."""
-    (here / "expected.toml").write_text('never-raise = "misspelt"\n')
-    words = ("greet", "--only", "never-raises", "--expected-failures", "expected.toml")
+    (here / "expected.toml").write_text('effect-know = "misspelt"\n')
+    words = ("greet", *only("effect-known"), "--expected-failures", "expected.toml")
 
     ran = check(*words, cwd=here, environ=kit)
 
     assert ran.code == 3
-    assert "never-raises" in ran.out
+    assert "effect-known" in ran.out
 
 
 @pytest.mark.parametrize(
@@ -225,7 +240,7 @@ def test_an_expected_failure_of_no_check_is_an_error(here: Path, kit: dict[str, 
         ("greet", "--example", "greet=[1]"),
         ("greet", "--example", 'nobody={"name": "Ada"}'),
         ("greet", "--expected-failures", "nowhere.toml"),
-        ("greet", "--only", "never-raises", "--junit", "nowhere/report.xml"),
+        ("greet", "--only", "effect-known", "--junit", "nowhere/report.xml"),
     ],
 )
 def test_nothing_to_check_is_usage(here: Path, kit: dict[str, str], words: tuple[str, ...]) -> None:
@@ -262,7 +277,9 @@ def test_a_terminal_gets_a_table_and_no_escape_sequence_of_a_tool(
     here: Path, kit: dict[str, str]
 ) -> None:
     """On a terminal a row a tool; what a tool returned cannot reach the screen."""
-    ran = on_terminal("check", "acme-kit", cwd=here, environ=kit)
+    words = only("returns-tool-result", "examples-succeed")
+
+    ran = on_terminal("check", "acme-kit", *words, cwd=here, environ=kit)
 
     assert ran.code == 1
     assert "TOOL" in ran.out
@@ -272,28 +289,40 @@ def test_a_terminal_gets_a_table_and_no_escape_sequence_of_a_tool(
 
 def test_without_hypothesis_the_extra_is_named(here: Path, kit: dict[str, str]) -> None:
     """Where the extra is not installed the command says which one it is."""
-    without("hypothesis", folder=Path(kit["PYTHONPATH"]))
+    folder = Path(kit["PYTHONPATH"])
 
-    ran = check("greet", cwd=here, environ=kit)
+    ran = check_without("hypothesis", words=["greet"], cwd=here, folder=folder)
 
     assert ran.code == 2
     assert "toolseam[conformance]" in ran.err
 
 
 def test_no_canary_leaves_a_sink(here: Path, tmp_path: Path) -> None:
-    """`--egress` shows each sink that is installed by each canary, and that all of them stay."""
-    bare = without(*EXTRAS, folder=tmp_path)
+    """`--egress` drives each sink that is installed with each canary, and all of them stay."""
+    ran = check_without(*EXTRAS, words=["--egress", "--json"], cwd=here, folder=tmp_path)
 
-    shown = toolseam("check", "--egress", cwd=here, environ=bare)
-    as_json = toolseam("check", "--egress", "--json", cwd=here, environ=bare)
+    documented("check --egress").validate(ran.json)
+    assert ran.code == 0
+    assert ran.json["ok"] is True
+    assert ran.json["sinks"] == [*HOST, "mcp_mount"]
+    assert len(ran.json["cells"]) == len(ran.json["sinks"]) * len(ran.json["canaries"])
 
-    documented("check --egress").validate(as_json.json)
-    assert (shown.code, as_json.code) == (0, 0)
-    assert shown.out.endswith(" came out\n")
-    assert {line.split("\t")[2] for line in shown.out.splitlines() if "\t" in line} == {"stays"}
-    assert as_json.json["ok"] is True
-    assert as_json.json["sinks"] == [*HOST, "mcp_mount"]
-    assert len(as_json.json["cells"]) == len(as_json.json["sinks"]) * len(as_json.json["canaries"])
+
+def test_a_pipe_gets_a_line_for_each_canary_of_a_sink(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Sink, canary, and whether it stays; then how many came out."""
+    sinks = {name: _egress.SINKS[name] for name in ("rendered", "shown")}
+    monkeypatch.setattr(_egress, "SINKS", sinks)
+
+    code = prove(as_json=False)
+
+    *lines, blank, closing = capsys.readouterr().out.splitlines()
+    rows = [line.split("\t") for line in lines]
+    assert (code, blank) == (0, "")
+    assert closing == f"2 sinks, {len(rows) // 2} canaries: 0 came out"
+    assert {row[0] for row in rows} == {*sinks}
+    assert {row[2] for row in rows} == {"stays"}
 
 
 def _unheard(_: object) -> str:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from support.commands import Ran, documented, on_terminal, toolseam
+from support.commands import SCRIPT, Ran, documented, on_terminal, toolseam
 
 
 @pytest.fixture(scope="module")
@@ -78,7 +78,7 @@ def test_the_commands_that_it_names_work(played: tuple[Path, Ran]) -> None:
     assert shlex.split(enter) == ["cd", str(folder)]
     assert len(commands) == 8
     for command in commands:
-        done = toolseam(*shlex.split(command)[1:], cwd=folder)
+        done = toolseam(*shlex.split(command)[1:], cwd=folder, program=(SCRIPT,))
         assert (command, done.code) == (command, 0)
 
 

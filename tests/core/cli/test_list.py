@@ -3,7 +3,7 @@ from pathlib import Path
 
 import attrs
 
-from support.commands import MODULE, documented, on_terminal, toolseam
+from support.commands import MODULE, SCRIPT, documented, on_terminal, toolseam
 from support.dist_info import tools, write_dist
 from support.lab import Lab
 from toolseam._selection import WORKSPACE_KEYS
@@ -63,7 +63,8 @@ def test_load_says_what_became_of_each(workspace: Path, trusted_lab: Lab) -> Non
 
 def test_a_listing_waits_for_no_heavy_module(workspace: Path) -> None:
     """A plain listing answers without attrs, pluggy, cattrs, metadata libraries and typing."""
-    ran = toolseam("list", cwd=workspace, environ={"PYTHONPROFILEIMPORTTIME": "1"})
+    timed = {"PYTHONPROFILEIMPORTTIME": "1"}
+    ran = toolseam("list", cwd=workspace, program=(SCRIPT,), environ=timed)
 
     imported = {line.rpartition("|")[2].strip() for line in ran.err.splitlines()}
     ours = imported - _bare(workspace)

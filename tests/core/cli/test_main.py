@@ -5,6 +5,7 @@ import sys
 import time
 from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -17,7 +18,7 @@ from toolseam.cli._main import COMMANDS
 @pytest.mark.parametrize("command", list(COMMANDS))
 def test_help_shows_an_example(command: str, tmp_path: Path) -> None:
     """`--help` of every command holds a line that can be typed."""
-    ran = toolseam(command, "--help", cwd=tmp_path)
+    ran = toolseam(command, "--help", cwd=tmp_path, program=(SCRIPT,))
 
     assert ran.code == 0
     assert f"\n  toolseam {command}" in ran.out
@@ -25,7 +26,7 @@ def test_help_shows_an_example(command: str, tmp_path: Path) -> None:
 
 def test_without_a_command_it_says_what_there_is(tmp_path: Path) -> None:
     """The bare program lists its commands."""
-    ran = toolseam(cwd=tmp_path)
+    ran = toolseam(cwd=tmp_path, program=(SCRIPT,))
 
     assert ran.code == 0
     assert all(f"\n    {name} " in ran.out for name in COMMANDS)
@@ -33,7 +34,7 @@ def test_without_a_command_it_says_what_there_is(tmp_path: Path) -> None:
 
 def test_the_version_is_the_distributions(tmp_path: Path) -> None:
     """`--version` prints what is installed."""
-    ran = toolseam("--version", cwd=tmp_path)
+    ran = toolseam("--version", cwd=tmp_path, program=(SCRIPT,))
 
     assert (ran.code, ran.out) == (0, f"toolseam {version('toolseam')}\n")
 
@@ -91,8 +92,9 @@ def test_a_path_in_the_folder_counts_once_the_operator_names_it(
     lab = make_lab(workspace / "lib")
     config.write_text(f'trust = ["acme-lab", "{lab.folder}"]\n' if trusted else 'trust = ["*"]\n')
 
-    listed = toolseam("list", cwd=workspace, environ=lab.environ)
-    ran = toolseam("run", "talks", cwd=workspace, environ=lab.environ)
+    started: Any = {"cwd": workspace, "program": (SCRIPT,), "environ": lab.environ}
+    listed = toolseam("list", **started)
+    ran = toolseam("run", "talks", **started)
 
     (echo,) = [line.split("\t") for line in listed.out.splitlines() if line.startswith("echo\t")]
     assert echo[1] == ("found" if trusted else "untrusted")
@@ -107,7 +109,8 @@ def test_a_broken_operators_file_is_the_commands_to_tell(
     """It is named once, wherever the workspace's path entries went."""
     config.write_text("trust = [")
 
-    ran = toolseam(command, cwd=workspace, environ={"PYTHONPATH": str(workspace)})
+    environ = {"PYTHONPATH": str(workspace)}
+    ran = toolseam(command, cwd=workspace, program=(SCRIPT,), environ=environ)
 
     assert str(config) in ran.out + ran.err
     assert "Traceback" not in ran.err
@@ -163,7 +166,8 @@ def test_an_output_that_knows_only_ascii_gets_escapes(workspace: Path) -> None:
     """A letter that the terminal's encoding lacks does not fail the command."""
     words = ("run", "read_records", "--arg", "table=album")
 
-    ran = toolseam(*words, cwd=workspace, environ={"PYTHONIOENCODING": "ascii"})
+    ascii_alone = {"PYTHONIOENCODING": "ascii"}
+    ran = toolseam(*words, cwd=workspace, program=(SCRIPT,), environ=ascii_alone)
 
     assert ran.code == 0
     assert "Gr\\xf6\\xdfenwahn" in ran.out

@@ -192,7 +192,12 @@ def test_without_the_extra_it_says_what_to_install(workspace: Path, trusted_lab:
     """A missing SDK is one sentence with the command that installs it."""
     (trusted_lab.folder / "sitecustomize.py").write_text("import sys\nsys.modules['mcp'] = None\n")
     for words in ((), ("--http", "--port", "0")):
-        ran = toolseam("serve", "mcp", *words, cwd=workspace, environ=trusted_lab.environ)
+        ran = toolseam(
+            *("serve", "mcp", *words),
+            cwd=workspace,
+            program=(SCRIPT,),
+            environ=trusted_lab.environ,
+        )
         assert ran.code == 2
         assert "pip install 'toolseam[mcp]'" in ran.err
         assert "Traceback" not in ran.err

@@ -1,0 +1,170 @@
+"""A program that has imported what commands import, and starts each in a fork of itself.
+
+What a test's command costs is mostly its imports. A fork is a process of its own all the same, with
+its own streams, folder, environment, path and exit code; what it has not is a start of the
+interpreter: who tests that starts the script itself (`program=` of `support.commands`).
+"""
+
+import atexit
+import contextlib
+import functools
+import gc
+import json
+import os
+import pkgutil
+import signal
+import socket
+import sys
+import tempfile
+import threading
+import time
+import traceback
+import typing
+from importlib import import_module
+from pathlib import Path
+
+# Our own rooms that commands import on first use, and what these import on theirs.
+ROOMS = (
+    "toolseam.cli",
+    "toolseam_builtin",
+    "toolseam_plugins.audit",
+    "toolseam_plugins.conformance",
+)
+LATER = (
+    *("asyncio", "concurrent.futures.thread", "cryptography.hazmat.primitives.ciphers.aead"),
+    *("cryptography.hazmat.primitives.kdf.hkdf", "difflib", "email.message", "hypothesis"),
+    *("hypothesis.internal.conjecture.engine", "hypothesis.strategies", "importlib_metadata"),
+    *("jsonschema_rs", "logging", "mimetypes", "sqlite3", "tomllib", "toolseam.testing"),
+)
+_LARGEST = 1 << 24
+
+
+def main(channel: socket.socket) -> None:
+    """Serve starts, one after the other, until whoever asks for them is gone."""
+    del sys.path[0]  # this folder, which no command has
+    _import()
+    gc.collect()
+    gc.freeze()
+    path = sys.path[:]
+    while True:
+        size, fds, *_ = socket.recv_fds(channel, 8, 3)
+        if not size:
+            return
+        said = json.loads(_exactly(channel, int.from_bytes(size)))
+        if threading.active_count() > 1:
+            raise RuntimeError("a process with several threads is not to be forked")
+        for word in said["argv"][1:2]:
+            PREPARED.get(word, _import)()
+        pid = os.fork()
+        if not pid:
+            channel.close()
+            _end(_begin(said, fds, path))
+        for fd in fds:
+            os.close(fd)
+        channel.sendall(pid.to_bytes(8))
+        _, status = os.waitpid(pid, 0)
+        code = os.waitstatus_to_exitcode(status)
+        channel.sendall(code.to_bytes(8, signed=True))
+
+
+@functools.cache
+def _import() -> None:
+    for room in ROOMS:
+        module = import_module(room)
+        for each in pkgutil.walk_packages(module.__path__, f"{room}."):
+            if "._demo" not in each.name:
+                with contextlib.suppress(ImportError):  # of an extra that is not here
+                    import_module(each.name)
+    for name in LATER:
+        with contextlib.suppress(ImportError):
+            import_module(name)
+
+
+def _drawn(_: str) -> None:
+    """Take a text that was made."""
+
+
+@functools.cache
+def _know_letters() -> None:
+    """Let hypothesis look once through Unicode and our sources, which it does before it makes text.
+
+    It keeps what it found in a folder, which of a command is a new one.
+    """
+    from hypothesis import given, settings, strategies
+
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ["HYPOTHESIS_STORAGE_DIRECTORY"] = folder
+        text = strategies.text()
+        settings(database=None, max_examples=1, derandomize=True)(given(text)(_drawn))()
+
+
+@functools.cache
+def _serve() -> None:
+    """Import what serving needs, which takes longer than all that other commands need."""
+    for name in ("mcp.server", "mcp.types", "uvicorn", "starlette.applications"):
+        with contextlib.suppress(ImportError):
+            import_module(name)
+
+
+PREPARED = {"check": _know_letters, "serve": _serve}
+
+
+def _exactly(channel: socket.socket, size: int) -> bytes:
+    if size > _LARGEST:
+        raise ValueError(size)
+    read = b""
+    while len(read) < size:
+        read += channel.recv(size - len(read))
+    return read
+
+
+def _begin(said: dict[str, typing.Any], fds: list[int], path: list[str]) -> int:
+    """Take over streams, folder, environment and words, and run the command to its exit code."""
+    for number, fd in enumerate(fds):
+        os.dup2(fd, number)
+        os.close(fd)
+    os.chdir(said["cwd"])
+    os.environ.clear()
+    os.environ.update(said["environ"])
+    time.tzset()
+    tempfile.tempdir = None
+    sys.argv = said["argv"]
+    named = os.environ.get("PYTHONPATH", "")
+    own = [each or said["cwd"] for each in named.split(os.pathsep)] if named else []
+    sys.path[:] = [str(Path(sys.argv[0]).parent), *own, *path]
+    sys.stdin, sys.stdout, sys.stderr = _streams()
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    from toolseam.cli import main as command
+
+    try:
+        return command()
+    except SystemExit as error:
+        return error.code if isinstance(error.code, int) else bool(error.code)
+    except BaseException:
+        traceback.print_exc()
+        return 1
+
+
+def _streams() -> tuple[typing.TextIO, typing.TextIO, typing.TextIO]:
+    """Open the three as the interpreter does."""
+    lines = 1 if os.isatty(1) else -1
+    return (
+        open(0, encoding="utf-8", closefd=False),
+        open(1, "w", buffering=lines, encoding="utf-8", closefd=False),
+        open(2, "w", buffering=1, encoding="utf-8", errors="backslashreplace", closefd=False),
+    )
+
+
+def _end(code: int) -> typing.NoReturn:
+    """End as the interpreter would, without taking apart what was imported."""
+    threading._shutdown()  # type: ignore[attr-defined]
+    atexit._run_exitfuncs()
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(OSError):
+            stream.flush()
+    os._exit(code)
+
+
+if __name__ == "__main__":
+    with socket.socket(fileno=int(sys.argv[1])) as asked:
+        main(asked)
