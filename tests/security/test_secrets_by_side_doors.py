@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from builtin_tools.conftest import plenty_of_time
 from support.databases import everything, sqlite_workspace
 from support.doors import FILES
 from support.ground import (
@@ -33,7 +34,7 @@ from toolseam_builtin.configuration import get_config
 from toolseam_builtin.structure import read_file_meta
 from toolseam_builtin.workspace import Workspace
 
-__all__ = ["ground", "planted"]
+__all__ = ["ground", "planted", "plenty_of_time"]
 
 OUTSIDE = ("linked.txt", "out.txt", "out/secret.txt")
 PATHS = [name for name in FILES if "CAN" not in name]
@@ -158,6 +159,7 @@ def test_the_words_of_the_process_are_not_told(ground: Ground) -> None:
         [sys.executable, *options, "-c", ASKING, *words, "--password", secret],
         capture_output=True,
         text=True,
+        timeout=120,
         check=False,
     )
 
