@@ -1,4 +1,4 @@
-"""A fresh interpreter for one plugin: started early, asked when a check wants to know."""
+"""A fresh interpreter for one plugin: started and asked when a check wants to know."""
 
 from __future__ import annotations
 

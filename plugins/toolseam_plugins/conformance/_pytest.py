@@ -35,7 +35,6 @@ class BoundCheck:
         import pytest
 
         subject = self.subject
-        subject.begin_child()
         result = run_check(self.check, subject, subject.name, builtin=subject.builtin)
         told = f"{result.slug} ({result.level}, contract {result.clause}): {result.message}"
         if result.reproduce:

@@ -75,8 +75,6 @@ def check_tool(  # noqa: PLR0913 - what an author may have to tell
         for subject in subjects(
             target, examples=examples, host=host, settings=settings, observe=observe, seed=seed
         ):
-            if checks is None:
-                subject.begin_child()  # of a few, perhaps none wants it
             try:
                 for check in chosen:
                     result = run_check(

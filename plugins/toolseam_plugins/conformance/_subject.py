@@ -212,10 +212,6 @@ class Subject:
             raise NotApplicable("no fresh interpreter can import it: no module has it by a name")
         return self._child
 
-    def begin_child(self) -> None:
-        """Let the fresh interpreter work while other checks run."""
-        _ = self._child
-
     # -- hosts ---------------------------------------------------------------------------------
 
     def _make_host(self, settings: object = None) -> Host:
