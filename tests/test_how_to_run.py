@@ -7,14 +7,13 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import httpx2
 import pytest
 
-from support.commands import Ran
 from support.museum import RENAME, Museum, museum
 from support.openai_wire import call_chunk, chat, chat_chunks
 from support.provider_recorder import Recorder, recording
@@ -24,6 +23,7 @@ READ = ("read_records", '{"table": "pages"}', "call_1")
 WRITE = ("update_record_metadata", RENAME, "call_1")
 SAID = chat("There is one.")
 LOOP_LINES = 12
+Told: TypeAlias = Callable[[str, Museum], str]
 
 
 def programs(page: str) -> list[str]:
@@ -31,8 +31,24 @@ def programs(page: str) -> list[str]:
     return re.findall(r"```python\n(.*?)```", (PAGES / page).read_text("utf-8"), re.DOTALL)
 
 
-def run(program: str, site: Museum) -> Ran:
-    """Run a program of a page in the site's folder."""
+@pytest.fixture
+def told(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Told:
+    """What runs a program of a page in the site's folder, in this process, and gives its output."""
+
+    def tell(program: str, site: Museum) -> str:
+        monkeypatch.chdir(site.folder)
+        for name, value in site.environ.items():
+            monkeypatch.setenv(name, value)
+        exec(compile(program, "<page>", "exec"), {"__name__": "__main__"})
+        out, err = capfd.readouterr()
+        assert err == ""
+        return out
+
+    return tell
+
+
+def run(program: str, site: Museum) -> str:
+    """Run a program of a page in the site's folder, in a process of its own."""
     done = subprocess.run(
         [sys.executable, "-c", program],
         cwd=site.folder,
@@ -43,7 +59,7 @@ def run(program: str, site: Museum) -> Ran:
         check=False,
     )
     assert (done.returncode, done.stderr) == (0, "")
-    return Ran(done.returncode, done.stdout, done.stderr)
+    return done.stdout
 
 
 def roles(recorder: Recorder) -> list[list[str]]:
@@ -51,28 +67,28 @@ def roles(recorder: Recorder) -> list[list[str]]:
     return [[each["role"] for each in heard.body["messages"]] for heard in recorder.heard]
 
 
-def test_one_question_is_answered_as_printed(tmp_path: Path) -> None:
+def test_one_question_is_answered_as_printed(tmp_path: Path, told: Told) -> None:
     """The model is told what the tool answered, and the run says what happened."""
     once, _, _, _ = programs("run-a-loop.md")
     with recording(chat(calls=[READ]), SAID) as recorder:
-        ran = run(once, museum(tmp_path, recorder))
+        out = told(once, museum(tmp_path, recorder))
 
-    assert ran.out == "completed There is one.\n[('read_records', 'ok')]\n"
+    assert out == "completed There is one.\n[('read_records', 'ok')]\n"
     assert roles(recorder) == [["user"], ["user", "assistant", "tool"]]
     assert "Untitled" in recorder.heard[1].body["messages"][2]["content"]
 
 
-def test_a_conversation_goes_on_as_printed(tmp_path: Path) -> None:
+def test_a_conversation_goes_on_as_printed(tmp_path: Path, told: Told) -> None:
     """The second question comes after all that was said before."""
     _, again, _, _ = programs("run-a-loop.md")
     with recording(SAID, chat("None is.")) as recorder:
-        ran = run(again, museum(tmp_path, recorder))
+        out = told(again, museum(tmp_path, recorder))
 
-    assert ran.out == "None is.\n"
+    assert out == "None is.\n"
     assert roles(recorder) == [["user"], ["user", "assistant", "user"]]
 
 
-def test_events_come_as_printed(tmp_path: Path) -> None:
+def test_events_come_as_printed(tmp_path: Path, told: Told) -> None:
     """Words as they come, and each step."""
     _, _, streamed, _ = programs("run-a-loop.md")
     answers = (
@@ -80,19 +96,19 @@ def test_events_come_as_printed(tmp_path: Path) -> None:
         chat_chunks({"content": "There "}, {"content": "is one."}),
     )
     with recording(*answers) as recorder:
-        ran = run(streamed, museum(tmp_path, recorder))
+        out = told(streamed, museum(tmp_path, recorder))
 
-    assert ran.out == "[read_records: ok]\nThere is one.\n"
+    assert out == "[read_records: ok]\nThere is one.\n"
 
 
-def test_your_own_loop_takes_twelve_lines(tmp_path: Path) -> None:
+def test_your_own_loop_takes_twelve_lines(tmp_path: Path, told: Told) -> None:
     """With the maker's SDK alone: schemas out, calls in, the seam's text as the answer."""
     *_, own = programs("run-a-loop.md")
     with recording(chat(calls=[READ]), SAID) as recorder:
-        ran = run(own, museum(tmp_path, recorder))
+        out = told(own, museum(tmp_path, recorder))
 
     assert len([line for line in own.splitlines() if line.strip()]) <= LOOP_LINES
-    assert ran.out == "There is one.\n"
+    assert out == "There is one.\n"
     assert roles(recorder) == [["user"], ["user", "assistant", "tool"]]
     offered = {tool["function"]["name"] for tool in recorder.heard[0].body["tools"]}
     assert "read_records" in offered
@@ -100,21 +116,21 @@ def test_your_own_loop_takes_twelve_lines(tmp_path: Path) -> None:
     assert "Untitled" in recorder.heard[1].body["messages"][2]["content"]
 
 
-def test_a_run_waits_and_goes_on_in_another_process_as_printed(tmp_path: Path) -> None:
+def test_a_run_waits_and_goes_on_in_another_process_as_printed(tmp_path: Path, told: Told) -> None:
     """The first program shows the call, the second decides it and has the answer."""
     ask, decide = programs("let-people-approve.md")
     with recording(chat(calls=[WRITE]), chat("It is Tides now.")) as recorder:
         site = museum(tmp_path, recorder)
-        asked = run(ask, site)
+        asked = told(ask, site)
         assert site.title == "Untitled"
         decided = run(decide, site)
-        after = run(decide, site)
+        after = told(decide, site)
 
-    assert asked.out.startswith("waiting_for_approval ")
-    assert "update_record_metadata" in asked.out
-    assert "Tides" in asked.out
-    assert decided.out.endswith("completed It is Tides now.\n")
-    assert (after.out, site.title) == ("", "Tides")
+    assert asked.startswith("waiting_for_approval ")
+    assert "update_record_metadata" in asked
+    assert "Tides" in asked
+    assert decided.endswith("completed It is Tides now.\n")
+    assert (after, site.title) == ("", "Tides")
 
 
 # -- FastAPI ---------------------------------------------------------------------------------------
