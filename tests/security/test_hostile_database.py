@@ -500,9 +500,14 @@ def test_postgres_is_given_up_at_the_deadline(postgres: Postgres) -> None:
         database=postgres.url(name, "reader"), trusted=True, tables_allow=("endless",)
     )
 
-    started = time.process_time()
-    result = harness(read_records, settings=workspace).call({"table": "endless"}, timeout=1.0)
+    with harness(read_records, settings=workspace) as double:
+        for _ in range(3):
+            started = time.process_time()
+            result = double.call({"table": "endless"}, timeout=1.0)
+            assert time.process_time() - started < 1.0
+            # The machine may have stood still until nobody waited any more.
+            if result.failure is None or result.failure.code != "timeout":
+                break
 
-    assert time.process_time() - started < 1.0
     assert "none shown" in result.content
     assert "stopped at the time limit" in result.content
