@@ -314,10 +314,10 @@ def calls(count):
 
 with host(Kept(None), echo()) as made:
     calls(1)
-    busy = threading.Thread(target=calls, args=(300,))
+    busy = threading.Thread(target=calls, args=(200,))
     busy.start()
     children = []
-    for _ in range(12):
+    for _ in range(8):
         child = os.fork()
         if not child:
             break
@@ -326,7 +326,7 @@ with host(Kept(None), echo()) as made:
     else:
         busy.join()
     if not child:
-        calls(20)
+        calls(10)
 for each in children if child else ():
     assert os.waitpid(each, 0)[1] == 0
 """
@@ -347,7 +347,7 @@ def test_after_a_fork_parent_and_child_go_on_writing(tmp_path: Path) -> None:
     )
 
     assert (done.returncode, done.stderr) == (0, b"")
-    assert KEPT.rows("SELECT count(*), max(seq) FROM run_step") == [(553, 553)]
+    assert KEPT.rows("SELECT count(*), max(seq) FROM run_step") == [(289, 289)]
     assert KEPT.rows("PRAGMA integrity_check") == [("ok",)]
 
 
