@@ -5,21 +5,24 @@ import json
 import os
 import pty
 import re
+import select
 import signal
 import socket
 import subprocess
 import sys
 import time
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import suppress
 from functools import cache
+from io import FileIO
 from pathlib import Path
-from select import select
+from selectors import EVENT_READ, EVENT_WRITE, DefaultSelector
 from typing import Any
 
 import attrs
 from jsonschema import Draft202012Validator
+
+from support.forking import RUNNING
 
 SCRIPT = Path(sys.executable).parent / "toolseam"
 MODULE = (sys.executable, "-m", "toolseam")
@@ -58,20 +61,21 @@ class Starts:
     ) -> int:
         """Start a command with these three streams, and return its process's id."""
         said = {"argv": [str(SCRIPT), *words], "cwd": str(cwd), "environ": {**environ}}
+        return self._asked(said, streams)
+
+    def ended(self, pid: int) -> int | None:
+        """Return its exit code, or None where it runs."""
+        code = self._asked({"ended": pid})
+        return None if code == RUNNING else code
+
+    def _asked(self, said: Mapping[str, object], streams: Sequence[int] = ()) -> int:
         text = json.dumps(said).encode()
         socket.send_fds(self._channel, [len(text).to_bytes(8)], streams)
         self._channel.sendall(text)
-        return self._number()
-
-    def end(self) -> int:
-        """Wait for the command, and return its exit code."""
-        return self._number()
-
-    def _number(self) -> int:
-        said = self._channel.recv(8)
-        if not said:
+        answer = self._channel.recv(8)
+        if not answer:
             raise EOFError("the process that starts commands is gone")
-        return int.from_bytes(said, signed=True)
+        return int.from_bytes(answer, signed=True)
 
     def close(self) -> None:
         """Let the process end."""
@@ -80,6 +84,102 @@ class Starts:
 
 
 starts = cache(Starts)
+
+
+class Begun:
+    """A command that was begun, with what a process of `subprocess` has."""
+
+    def __init__(
+        self, words: Sequence[str], streams: Sequence[int], cwd: Path, environ: Mapping[str, str]
+    ) -> None:
+        self.pid = starts().begin(words, streams, cwd, environ)
+        self.returncode: int | None = None
+
+    def poll(self) -> int | None:
+        """Return its exit code, or None where it runs."""
+        if self.returncode is None:
+            self.returncode = starts().ended(self.pid)
+        return self.returncode
+
+    def wait(self, timeout: float = 60) -> int:
+        """Wait for its end, and return the exit code."""
+        until = time.monotonic() + timeout
+        while (code := self.poll()) is None:
+            if time.monotonic() > until:
+                raise subprocess.TimeoutExpired(str(self.pid), timeout)
+            time.sleep(0.002)
+        return code
+
+    def send_signal(self, number: int) -> None:
+        """Send it a signal, where it still runs."""
+        if self.poll() is None:
+            os.kill(self.pid, number)
+
+    def kill(self) -> None:
+        """Let it end at once."""
+        self.send_signal(signal.SIGKILL)
+
+
+class Running(Begun):
+    """The same, with pipes around it."""
+
+    def __init__(self, *words: str, cwd: Path, environ: Mapping[str, str] | None = None) -> None:
+        (typed, given), (out, said), (err, told) = os.pipe(), os.pipe(), os.pipe()
+        try:
+            super().__init__(words, [typed, said, told], cwd, os.environ | dict(environ or {}))
+        finally:
+            for fd in (typed, said, told):
+                os.close(fd)
+        self.stdin = open(given, "wb")  # noqa: PTH123, SIM115 - closed by `communicate`
+        self.stdout, self.stderr = (open(fd, "rb", buffering=0) for fd in (out, err))  # noqa: PTH123, SIM115
+        self._read = [(self.stdout, bytearray()), (self.stderr, bytearray())]
+
+    def communicate(self, typed: bytes = b"", timeout: float = 60) -> tuple[bytes, bytes]:
+        """Write and read until it has closed its streams and ended."""
+        until = time.monotonic() + timeout
+        left = memoryview(typed)
+        with DefaultSelector() as waiting:
+            if left:
+                waiting.register(self.stdin, EVENT_WRITE)
+            else:
+                self._say_no_more()
+            for stream, _ in self._read:
+                if not stream.closed:
+                    waiting.register(stream, EVENT_READ)
+            while waiting.get_map():
+                ready = {key.fd for key, _ in waiting.select(max(0, until - time.monotonic()))}
+                if not ready:
+                    raise subprocess.TimeoutExpired(str(self.pid), timeout)
+                for stream, read in self._read:
+                    if not stream.closed and stream.fileno() in ready:
+                        _take(stream, read, waiting)
+                if left and self.stdin.fileno() in ready:
+                    left = self._typed(left, waiting)
+        self.wait(max(1, until - time.monotonic()))
+        out, err = (bytes(read) for _, read in self._read)
+        return out, err
+
+    def _typed(self, left: memoryview, waiting: DefaultSelector) -> memoryview:
+        try:
+            left = left[os.write(self.stdin.fileno(), left[: select.PIPE_BUF]) :]
+        except BrokenPipeError:
+            left = left[:0]
+        if not left:
+            waiting.unregister(self.stdin)
+            self._say_no_more()
+        return left
+
+    def _say_no_more(self) -> None:
+        with suppress(BrokenPipeError):
+            self.stdin.close()
+
+
+def _take(stream: FileIO, read: bytearray, waiting: DefaultSelector) -> None:
+    part = os.read(stream.fileno(), 1 << 16)
+    read.extend(part)
+    if not part:
+        waiting.unregister(stream)
+        stream.close()
 
 
 def toolseam(
@@ -93,45 +193,23 @@ def toolseam(
 
     In a process of its own, and where `program` is named in one that starts with the interpreter.
     """
-    around = os.environ | dict(environ or {})
     if not program:
-        return _piped(words, cwd, typed, around)
+        command = Running(*words, cwd=cwd, environ=environ)
+        try:
+            out, err = command.communicate(typed)
+        finally:
+            command.kill()
+        return Ran(command.wait(), out.decode(), err.decode())
     done = subprocess.run(
         [*program, *words],
         cwd=cwd,
         input=typed,
         capture_output=True,
-        env=around,
+        env=os.environ | dict(environ or {}),
         timeout=60,
         check=False,
     )
     return Ran(done.returncode, done.stdout.decode(), done.stderr.decode())
-
-
-def _piped(words: Sequence[str], cwd: Path, typed: bytes, environ: Mapping[str, str]) -> Ran:
-    (reading, given), (out, said), (err, told) = os.pipe(), os.pipe(), os.pipe()
-    with ThreadPoolExecutor(3) as threads:
-        pid = starts().begin(words, [reading, said, told], cwd, environ)
-        for fd in (reading, said, told):
-            os.close(fd)
-        writing = threads.submit(_write, given, typed)
-        texts = [threads.submit(_read, fd) for fd in (out, err)]
-        if wait(texts, 60).not_done:
-            os.kill(pid, signal.SIGKILL)
-        code = starts().end()
-        writing.result()
-        written, complained = (text.result().decode() for text in texts)
-    return Ran(code, written, complained)
-
-
-def _write(fd: int, data: bytes) -> None:
-    with suppress(BrokenPipeError), open(fd, "wb") as stream:
-        stream.write(data)
-
-
-def _read(fd: int) -> bytes:
-    with open(fd, "rb") as stream:
-        return stream.read()
 
 
 def on_terminal(
@@ -148,11 +226,11 @@ def on_terminal(
     answers = [answer] if isinstance(answer, str) else [*answer]
     around = os.environ | {"TERM": "xterm", "COLUMNS": str(width)} | dict(environ or {})
     master, slave = pty.openpty()
-    pid = starts().begin(words, [slave, slave, slave], cwd, around)
+    command = Begun(words, [slave, slave, slave], cwd, around)
     os.close(slave)
     seen, fresh = b"", 0
     until = time.monotonic() + 60
-    while select([master], [], [], max(0, until - time.monotonic()))[0]:
+    while select.select([master], [], [], max(0, until - time.monotonic()))[0]:
         try:
             part = os.read(master, 65_536)
         except OSError:  # the other end is closed
@@ -167,8 +245,8 @@ def on_terminal(
             os.write(master, typed.encode() + b"\n")
             fresh = len(seen)
     else:
-        os.kill(pid, signal.SIGKILL)
-    code = starts().end()
+        command.kill()
+    code = command.wait()
     os.close(master)
     return Ran(code, seen.decode().replace("\r\n", "\n"), "")
 

@@ -36,11 +36,13 @@ LATER = (
     *("hypothesis.internal.conjecture.engine", "hypothesis.strategies", "importlib_metadata"),
     *("jsonschema_rs", "logging", "mimetypes", "sqlite3", "tomllib", "toolseam.testing"),
 )
+RUNNING = 1 << 32
+SERVING = ("toolseam_plugins.inspector", "toolseam_plugins.mcp", "mcp.server", "uvicorn")
 _LARGEST = 1 << 24
 
 
 def main(channel: socket.socket) -> None:
-    """Serve starts, one after the other, until whoever asks for them is gone."""
+    """Start commands and tell of their ends, until whoever asks for that is gone."""
     del sys.path[0]  # this folder, which no command has
     _import()
     gc.collect()
@@ -51,6 +53,9 @@ def main(channel: socket.socket) -> None:
         if not size:
             return
         said = json.loads(_exactly(channel, int.from_bytes(size)))
+        if "ended" in said:
+            channel.sendall(_ended(said["ended"]).to_bytes(8, signed=True))
+            continue
         if threading.active_count() > 1:
             raise RuntimeError("a process with several threads is not to be forked")
         for word in said["argv"][1:2]:
@@ -62,22 +67,28 @@ def main(channel: socket.socket) -> None:
         for fd in fds:
             os.close(fd)
         channel.sendall(pid.to_bytes(8))
-        _, status = os.waitpid(pid, 0)
-        code = os.waitstatus_to_exitcode(status)
-        channel.sendall(code.to_bytes(8, signed=True))
+
+
+def _ended(pid: int) -> int:
+    """Return the exit code of a command, or `RUNNING`."""
+    ended, status = os.waitpid(pid, os.WNOHANG)
+    return os.waitstatus_to_exitcode(status) if ended else RUNNING
 
 
 @functools.cache
 def _import() -> None:
-    for room in ROOMS:
+    for room in (*ROOMS, *LATER):
+        _import_all(room)
+
+
+def _import_all(room: str) -> None:
+    """Import a module, and all rooms of it where it is one of ours."""
+    with contextlib.suppress(ImportError):  # of an extra that is not here
         module = import_module(room)
-        for each in pkgutil.walk_packages(module.__path__, f"{room}."):
-            if "._demo" not in each.name:
-                with contextlib.suppress(ImportError):  # of an extra that is not here
-                    import_module(each.name)
-    for name in LATER:
-        with contextlib.suppress(ImportError):
-            import_module(name)
+        within = getattr(module, "__path__", ()) if room.startswith("toolseam") else ()
+        for each in pkgutil.iter_modules(within, f"{room}."):
+            if each.name != "toolseam.cli._demo":
+                _import_all(each.name)
 
 
 def _drawn(_: str) -> None:
@@ -101,12 +112,11 @@ def _know_letters() -> None:
 @functools.cache
 def _serve() -> None:
     """Import what serving needs, which takes longer than all that other commands need."""
-    for name in ("mcp.server", "mcp.types", "uvicorn", "starlette.applications"):
-        with contextlib.suppress(ImportError):
-            import_module(name)
+    for name in SERVING:
+        _import_all(name)
 
 
-PREPARED = {"check": _know_letters, "serve": _serve}
+PREPARED = {"check": _know_letters, "inspect": _serve, "serve": _serve}
 
 
 def _exactly(channel: socket.socket, size: int) -> bytes:
