@@ -2,7 +2,7 @@ import sqlite3
 import time
 from contextlib import closing
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import attrs
 import pytest
@@ -13,7 +13,7 @@ from support.databases import ask, everything
 from support.indexes import indexed
 from toolseam import DataClass, ErrorCode, ToolError, ToolResult
 from toolseam.testing import harness
-from toolseam_builtin._index import index_file
+from toolseam_builtin._index import _reader, index_file
 from toolseam_builtin._index._access import Access
 from toolseam_builtin._index._evidence import Evidence, Found, _total, find_evidence
 from toolseam_builtin._index._reader import Index, open_index
@@ -444,14 +444,24 @@ def test_what_was_found_before_time_ran_out_is_shown(
     assert nothing.code == ErrorCode.TIMEOUT
 
 
-def test_what_cannot_be_counted_in_time_is_not_counted(tmp_path: Path) -> None:
+class Later:
+    """A clock that is an hour fast."""
+
+    @staticmethod
+    def monotonic() -> float:
+        """Return the time."""
+        return time.monotonic() + 3_600
+
+
+def test_what_cannot_be_counted_in_time_is_not_counted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Past its moment the index gives no hit, and how many there are is left open."""
     workspace = indexed(tmp_path, {f"{n}.txt": "harbour " * 2_000 for n in range(60)})
     wanted = wanted_words("harbour")
-    end = time.monotonic() + 0.3
 
-    with open_index(workspace, end) as index:
-        time.sleep(0.35)
+    with open_index(workspace, time.monotonic() + 60) as index:
+        monkeypatch.setattr(_reader, "time", Later)
         counted = _total(index, wanted, [0])
         with pytest.raises(ToolError) as caught:
             index.search(wanted, [0])
@@ -463,11 +473,12 @@ def test_what_cannot_be_counted_in_time_is_not_counted(tmp_path: Path) -> None:
 def test_a_database_that_is_too_slow_is_no_denial(changing: Workspace) -> None:
     """A record that cannot be looked up in time ends the call; it is not taken for gone."""
     now = time.monotonic()
-    with open_index(changing, now + 60) as index, Access(changing, now + 0.5) as access:
+    with open_index(changing, now + 60) as index, Access(changing, now + 60) as access:
         access.places(index.places())
         stored = index.source("notes.note:1")
         assert stored is not None
-        time.sleep(0.55)
+        (database,) = cast("list[Any]", access._opened)
+        database._deadline.at = now
         with pytest.raises(ToolError) as caught:
             access.allows(stored[0])
 

@@ -287,7 +287,7 @@ def test_the_child_is_bare_and_ends_with_its_group(
     workspace = application(tmp_path, HOSTILE + ending, "main:app")
     began = time.monotonic()
 
-    result = ask(workspace, "/", timeout=2 if ending else None)
+    result = ask(workspace, "/", timeout=5 if ending else None)
 
     assert result.success is not bool(ending)
     assert not ending or "not imported within" in result.content
