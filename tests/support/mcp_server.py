@@ -11,7 +11,10 @@ import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
+
+if TYPE_CHECKING:
+    from support.commands import Running
 
 WAIT_S = 60.0
 CANARY = "CANARY-" + "7d21f0"
@@ -179,7 +182,8 @@ READY = {"jsonrpc": "2.0", "method": "notifications/initialized"}
 class Served:
     """A client of raw bytes and the server that it started.
 
-    By default the server is this script, and `words` are the tools whose data it tells.
+    By default the server is this script, and `words` are the tools whose data it tells. One that
+    runs already is given as `child`.
     """
 
     def __init__(
@@ -188,8 +192,9 @@ class Served:
         program: Sequence[str | Path] = (sys.executable, Path(__file__)),
         cwd: Path | None = None,
         environ: Mapping[str, str] | None = None,
+        child: "subprocess.Popen[bytes] | Running | None" = None,
     ) -> None:
-        self._child = subprocess.Popen(
+        self._child = child or subprocess.Popen(
             [*program, *words],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -266,7 +271,7 @@ class Served:
     def end(self) -> tuple[int, bytes, bytes]:
         """Close the client's side; return the exit code and what came then on both streams."""
         out, err = self._child.communicate(timeout=WAIT_S)
-        return self._child.returncode, self._rest + out, err
+        return self._child.wait(WAIT_S), self._rest + out, err
 
     def signal(self, number: int) -> None:
         """Send the server a signal."""

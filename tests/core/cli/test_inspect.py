@@ -2,12 +2,10 @@
 
 import http.client
 import json
-import os
 import re
 import signal
 import socket
 import stat
-import subprocess
 import sys
 from argparse import Namespace
 from collections.abc import Generator
@@ -17,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from support.commands import SCRIPT, documented, toolseam
+from support.commands import Running, documented, toolseam
 from support.lab import Lab
 from toolseam.cli import _inspect
 
@@ -27,25 +25,17 @@ SCHEMA = documented("inspect")
 @contextmanager
 def serving(
     workspace: Path, *words: str, environ: dict[str, str] | None = None
-) -> Generator[tuple[str, subprocess.Popen[str]]]:
+) -> Generator[tuple[str, Running]]:
     """Serve the page of a workspace in a process of its own; give its first line."""
-    with subprocess.Popen(
-        [SCRIPT, "inspect", *words],
-        cwd=workspace,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        env=os.environ | (environ or {}),
-    ) as process:
-        try:
-            assert process.stdout is not None
-            yield process.stdout.readline().strip(), process
-        finally:
-            stop(process)
+    process = Running("inspect", *words, cwd=workspace, environ=environ)
+    try:
+        yield process.stdout.readline().decode().strip(), process
+    finally:
+        stop(process)
+        process.communicate()
 
 
-def stop(process: subprocess.Popen[str], how: signal.Signals = signal.SIGINT) -> None:
+def stop(process: Running, how: signal.Signals = signal.SIGINT) -> None:
     """End it as a person or a supervisor does, and wait for that."""
     if process.poll() is None:
         process.send_signal(how)
@@ -102,10 +92,9 @@ def test_it_ends_with_the_host_closed(workspace: Path, how: signal.Signals) -> N
         entered(link)
         stop(process, how)
         line.close()
-        assert process.stderr is not None
         said = process.stderr.read()
 
-    assert (process.returncode, said) == (0, "")
+    assert (process.returncode, said) == (0, b"")
 
 
 def test_a_role_is_what_the_operator_says(workspace: Path) -> None:
@@ -119,10 +108,9 @@ def test_a_role_is_what_the_operator_says(workspace: Path) -> None:
 def test_the_link_comes_as_an_object_too(workspace: Path) -> None:
     """As the reference page says."""
     with serving(workspace, "--json") as (_, process):
-        assert process.stdout is not None
         rest = ""
         while not rest.rstrip().endswith("}"):
-            rest += process.stdout.readline()
+            rest += process.stdout.readline().decode()
 
     told = json.loads("{" + rest)
     SCHEMA.validate(told)
@@ -136,11 +124,9 @@ def test_the_token_is_in_no_line_but_the_link(workspace: Path) -> None:
         asked(link, "/api/host")
         entered(link)
         stop(process)
-        assert process.stdout is not None
-        assert process.stderr is not None
-        rest = process.stdout.read() + process.stderr.read()
+        out, err = process.communicate()
 
-    assert token not in rest
+    assert token.encode() not in out + err
 
 
 def test_a_port_that_is_taken_is_said(workspace: Path) -> None:

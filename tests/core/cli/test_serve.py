@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from support.commands import SCRIPT, toolseam
+from support.commands import SCRIPT, Running, toolseam
 from support.lab import Lab
 from support.mcp_http import Place, opened, post, send
 from support.mcp_server import Served, call, request, text_of
@@ -24,15 +24,16 @@ read = sys.stdin.read()
 """
 
 
-def serve(lab: Lab, workspace: Path, *words: str) -> Served:
-    """Start the command in a workspace."""
-    program = (SCRIPT, "serve", "mcp")
-    return Served(*words, program=program, cwd=workspace, environ=lab.environ)
+def serve(lab: Lab, workspace: Path, *words: str, **environ: str) -> Served:
+    """Begin the command in a workspace."""
+    around = lab.environ | environ
+    return Served(child=Running("serve", "mcp", *words, cwd=workspace, environ=around))
 
 
 def test_a_client_gets_the_tools_of_the_workspace(workspace: Path, trusted_lab: Lab) -> None:
     """It lists and calls over standard streams, without the roles of who sits there."""
-    with serve(trusted_lab, workspace) as served:
+    program = (SCRIPT, "serve", "mcp")
+    with Served(program=program, cwd=workspace, environ=trusted_lab.environ) as served:
         served.greet()
         tools = served.ask(request(1, "tools/list"))["result"]["tools"]
         told = served.ask(call(2, "echo", text="hi"))
@@ -140,9 +141,8 @@ def test_two_servers_of_one_port_have_a_token_each(
 
 def test_a_token_may_come_from_the_environment(workspace: Path, trusted_lab: Lab) -> None:
     """`--token-env` names the variable, and no file is made."""
-    environ = trusted_lab.environ | {"MCP_TOKEN": "of-the-operator-1"}
-    words = ("serve", "mcp", "--http", "--port", "0", "--token-env", "MCP_TOKEN")
-    with Served(*words, program=(SCRIPT,), cwd=workspace, environ=environ) as served:
+    words = ("--http", "--port", "0", "--token-env", "MCP_TOKEN")
+    with serve(trusted_lab, workspace, *words, MCP_TOKEN="of-the-operator-1") as served:
         said = served.said(b"serving http").decode()
         port = int(re.findall(r":(\d+)/mcp", said)[0])
         session = opened(Place(port), authorization="Bearer of-the-operator-1")
