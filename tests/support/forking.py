@@ -79,6 +79,10 @@ def _ended(pid: int) -> int:
 def _import() -> None:
     for room in (*ROOMS, *LATER):
         _import_all(room)
+    # What turns settings files into settings is compiled at its first use, for longer than it runs.
+    keys = import_module("toolseam._settings_keys")
+    for kind in (keys.OperatorSettings, keys.WorkspaceSettings):
+        import_module("toolseam._settings_structure").structure({}, kind, None)
 
 
 def _import_all(room: str) -> None:
