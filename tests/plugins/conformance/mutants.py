@@ -356,8 +356,8 @@ def moves(arguments: Any) -> ToolResult:
 
 
 def forks(arguments: Any) -> ToolResult:
-    """Leave a thread behind, for a moment longer than is allowed."""
-    threading.Thread(target=time.sleep, args=(1.5,), daemon=True).start()
+    """Leave a thread behind, for longer than is allowed."""
+    threading.Thread(target=time.sleep, args=(4,), daemon=True).start()
     return ToolResult.text("fine")
 
 
@@ -403,7 +403,7 @@ EFFECTS = (
 def deaf(arguments: Any) -> ToolResult:
     """Go on after the deadline, when it was called with one."""
     if threading.current_thread() is not threading.main_thread():
-        time.sleep(1.3)
+        time.sleep(4)
     return ToolResult.text("fine")
 
 

@@ -172,7 +172,6 @@ def test_what_validators_disagree_about_is_made_for_ours(rules: dict[str, Any]) 
 
 
 @hypothesis.given(st.data())
-@hypothesis.settings(max_examples=50, deadline=None)
 def test_what_is_made_is_what_a_host_takes(data: st.DataObject) -> None:
     """A strategy's value is JSON within signed 64 bits and without surrogates."""
     schema = schema_of({"type": ["integer", "number", "string", "array"]})

@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from support.schemas import schemas
@@ -38,7 +38,6 @@ def forbids_strict(finding: Finding) -> bool:
 
 
 @given(schemas(bounded=True))
-@settings(max_examples=60, deadline=None)
 def test_a_tool_is_strict_unless_the_kit_says_why_not(schema: dict[str, Any]) -> None:
     """Each tool that goes out without strict mode is told so, and no other."""
     told = lowered(schema, "openai")
@@ -49,7 +48,6 @@ def test_a_tool_is_strict_unless_the_kit_says_why_not(schema: dict[str, Any]) ->
 
 
 @given(schemas(bounded=True))
-@settings(max_examples=100, deadline=None)
 def test_what_is_not_strict_goes_out_whole_unless_the_kit_says_otherwise(
     schema: dict[str, Any],
 ) -> None:
@@ -62,7 +60,6 @@ def test_what_is_not_strict_goes_out_whole_unless_the_kit_says_otherwise(
 
 
 @given(schemas(bounded=True), st.data())
-@settings(max_examples=80, deadline=None)
 def test_a_strict_form_loses_only_what_the_kit_says(schema: dict[str, Any], data: Any) -> None:
     """Where nothing is lost, every call that the strict form admits is one that the tool takes."""
     told = lowered(schema, "openai")
