@@ -7,7 +7,14 @@ import pytest
 from support.demo import open_demo, opened_demo
 from toolseam.cli._demo._everything import Everything, questions
 from toolseam.testing import check_tool
-from toolseam_plugins.conformance import Status, _of_import, _of_time, _subject
+from toolseam_plugins.conformance import (
+    Status,
+    _of_effects,
+    _of_import,
+    _of_spec,
+    _of_time,
+    _subject,
+)
 
 __all__ = ["open_demo", "opened_demo"]
 
@@ -21,6 +28,8 @@ COUNT = 10
 def patient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Judge no answer by a machine that stands still, and try fewer arguments than an author."""
     monkeypatch.setattr(_of_import, "BUDGET_S", PATIENT_S)
+    monkeypatch.setattr(_of_spec, "CHEAP_S", PATIENT_S)
+    monkeypatch.setattr(_of_effects, "_GRACE_S", PATIENT_S)
     for name in ("GRACE_S", "BLOCKED_S", "INLINE_S"):
         monkeypatch.setattr(_of_time, name, PATIENT_S)
     monkeypatch.setattr(_subject, "COUNT", COUNT)
