@@ -336,7 +336,10 @@ def test_a_body_that_stalls_is_shown_as_far_as_it_came(monkeypatch: pytest.Monke
         done.wait(10)
 
     monkeypatch.setattr(probe_url, "SECONDS", 0.4)
-    result = answered(stall)
+    for _ in range(9):
+        result = answered(stall)
+        if result.success:  # or the machine stood still before the first words came
+            break
     done.set()
 
     assert "the rest did not come in time:\n> first" in result.content

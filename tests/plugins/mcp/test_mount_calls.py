@@ -309,10 +309,14 @@ def test_a_call_that_is_given_up_is_said_to_the_server(tmp_path: Path) -> None:
     server, said = depot(tmp_path, WAITING)
 
     with mounted(said) as host:
-        slow = host.call("depot__find", {"text": "slow"}, actor=ADA, timeout=0.3)
+        slow = host.call("depot__find", {"text": "slow"}, actor=ADA, timeout=3)
         quick = host.call("depot__find", {"text": "quick"}, actor=ADA)
+        told: list[Any] = []
+        until = time.monotonic() + 30
+        while not told and time.monotonic() < until:
+            told = [m["params"] for m in server.received if m["method"].endswith("/cancelled")]
+            time.sleep(0.01)
 
-    told = [m["params"] for m in server.received if m.get("method") == "notifications/cancelled"]
     numbers = [m["id"] for m in server.received if m.get("method") == "tools/call"]
     assert slow.failure is not None
     assert slow.failure.code == "timeout"

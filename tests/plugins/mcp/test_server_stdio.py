@@ -246,10 +246,11 @@ def test_a_client_can_turn_the_log_down(server: Served) -> None:
 
 def test_calls_run_side_by_side(server: Served) -> None:
     """A slow tool in a thread or in the loop holds up nobody."""
-    server.send(call("slow", "sleeps", seconds=0.4), call("loop", "waits", seconds=0.2))
+    server.send(call("slow", "sleeps", seconds=3), call("loop", "waits", seconds=3))
     server.send(call("fast", "echo", text="now"))
 
-    assert [answer["id"] for answer in server.answers(3)] == ["fast", "loop", "slow"]
+    first, *others = [answer["id"] for answer in server.answers(3)]
+    assert (first, set(others)) == ("fast", {"loop", "slow"})
 
 
 def test_a_cancelled_call_is_stopped_and_not_answered(server: Served) -> None:
