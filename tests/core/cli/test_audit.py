@@ -25,13 +25,14 @@ EVIL = "\x1b]0;pwned\x07\x1b[2J\u202eabc"
 def site(workspace: Path, config: Path) -> Path:
     """A workspace whose calls are stored in full, and three of them."""
     config.write_text('trust = ["audit"]\n[audit]\nlevel = "full"\n')
-    for made, arguments in (
-        (echo(), {"text": "=1+1"}),
-        (plugin(lambda arguments: ToolResult.text(EVIL), name="hostile"), {}),
-        (plugin(lambda arguments: ToolResult.error("Not today.", "conflict"), name="refuses"), {}),
-    ):
-        with Host.load(workspace, tools=[made]) as host:
-            host.call(made.tool_spec().name, arguments, actor=ADA)
+    made = [
+        echo(),
+        plugin(lambda arguments: ToolResult.text(EVIL), name="hostile"),
+        plugin(lambda arguments: ToolResult.error("Not today.", "conflict"), name="refuses"),
+    ]
+    with Host.load(workspace, tools=made) as host:
+        for name, arguments in (("echo", {"text": "=1+1"}), ("hostile", {}), ("refuses", {})):
+            host.session(actor=ADA).call(name, arguments)
     return workspace
 
 
