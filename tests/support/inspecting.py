@@ -132,6 +132,7 @@ def inspected(host: Host, *, actor: Actor = ADA, **more: Any) -> Iterator[Page]:
         config = uvicorn.Config(
             app,
             log_config=None,
+            log_level="warning",
             access_log=False,
             lifespan="off",
             ws="none",
