@@ -179,10 +179,8 @@ def test_one_control_in_a_plain_artifact_is_found(raw: str, shown: str, place: s
 
 
 def test_every_kind_of_character_is_shown_clean_in_a_table() -> None:
-    """A cell of any one character reads as the cleaner shows it, beside plain neighbours.
-
-    Of the planes that hold ideographs, nothing yet or what is private, every sixteenth block.
-    """
+    """A cell of any one character reads as the cleaner shows it, beside plain neighbours."""
+    # Of the planes that hold ideographs, nothing yet or what is private, every sixteenth block.
     whole = [*range(0x20000), *range(0xE0000, 0xF0000)]
     firsts = sorted(
         {*whole[::256], *range(0, 0x110000, 0x1000), *range(0x1FF00, 0x110000, 0x10000)}
