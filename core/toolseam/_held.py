@@ -103,9 +103,7 @@ def settle(
     """
     if actor.service:
         raise RunError("A service account cannot know what happened.", "permission_denied")
-    run = next((each for each in state.store.held_runs() if each.id == run_id), None)
-    if run is None:
-        raise RunError("No run of this id is held here.", "not_found")
+    run = state.store.held_run(run_id)
     known = {(each.round, each.position): each for each in run.calls}
     places = [(call.round, call.position) for call in calls]
     if not known.keys() >= set(places):

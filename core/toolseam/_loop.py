@@ -82,6 +82,8 @@ def _end_at_once(run: RunState, ended: Run) -> None:
     """Store an end, and tell of it, unless another process goes on with the run."""
     if run.journal is None or not run.journal.gone:
         run.conversation.state.store.end(ended)
+    # The store may have found out only then.
+    if run.journal is None or not run.journal.gone:
         tell_run(run, ended)
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from toolseam._errors import publish
 from toolseam._held import held_of, settled
-from toolseam._runs import RunError
+from toolseam._runs import RunError, RunStatus
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -88,12 +88,24 @@ class RunStore(Protocol):
         """Remember how a run ended; what waited of it is erased."""
         ...
 
+    def stands(self, run_id: str, status: RunStatus, reason: str | None = None) -> None:
+        """Remember how a durable run stands of which nothing else tells.
+
+        It waits, runs or has ended elsewhere, or before it was driven at all. What is known of it
+        besides stays, and whoever drives it may still tell its end in full.
+        """
+        ...
+
     def hold(self, run: Run) -> None:
         """Hold a run whose writes with an unknown effect nobody may repeat; it goes on later."""
         ...
 
     def held_runs(self) -> tuple[HeldRun, ...]:
         """Return the runs that are held, the oldest first; raises `RunError` `unavailable`."""
+        ...
+
+    def held_run(self, run_id: str) -> HeldRun:
+        """Return one of them; raises `RunError`: `not_found`, `unavailable`."""
         ...
 
     def settle(self, run_id: str, told: Sequence[Told]) -> bool:
@@ -188,6 +200,13 @@ class MemoryStore:
             self._waiting.pop(run.id, None)
             self._held.pop(run.id, None)
 
+    def stands(self, run_id: str, status: RunStatus, reason: str | None = None) -> None:  # noqa: ARG002
+        """Forget it where it has ended."""
+        if status.is_terminal:
+            with self._turn:
+                self._waiting.pop(run_id, None)
+                self._held.pop(run_id, None)
+
     def hold(self, run: Run) -> None:
         """Keep its calls in memory."""
         with self._turn:
@@ -197,6 +216,11 @@ class MemoryStore:
         """Return them in the order in which they came."""
         with self._turn:
             return tuple(self._held.values())
+
+    def held_run(self, run_id: str) -> HeldRun:
+        """Return it."""
+        with self._turn:
+            return self._found_held(run_id)
 
     def settle(self, run_id: str, told: Sequence[Told]) -> bool:
         """Keep it with the calls, all or none."""

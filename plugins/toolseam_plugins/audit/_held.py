@@ -22,10 +22,15 @@ _FENCED = "fenced"
 
 def held_runs(database: Database) -> Iterator[HeldRun]:
     """Give the runs that are held, the oldest first."""
-    for run_id, owner, began, reason in database.rows(sql.ALL_HELD):
-        moment = datetime.fromtimestamp(began, UTC)
-        goes_on = reason == _FENCED
-        yield HeldRun(run_id, owner, moment, reason, goes_on, _calls(database, run_id))
+    for row in database.rows(sql.ALL_HELD):
+        yield _run(database, *row)
+
+
+def held_run(database: Database, run_id: str) -> HeldRun:
+    """Return one of them; raises `RunError` `not_found`."""
+    for row in database.rows(sql.ONE_HELD, run_id):
+        return _run(database, *row)
+    raise _not_held()
 
 
 def settle(database: Database, run_id: str, told: Sequence[Told]) -> bool:
@@ -63,6 +68,13 @@ def release(database: Database, run_id: str) -> tuple[Told, ...]:
     if None in told:
         raise RunError("Not every call of this run is told of.", "conflict")
     return tuple(each for each in told if each is not None)
+
+
+def _run(
+    database: Database, run_id: str, owner: str | None, began: float, reason: str | None
+) -> HeldRun:
+    moment, goes_on = datetime.fromtimestamp(began, UTC), reason == _FENCED
+    return HeldRun(run_id, owner, moment, reason, goes_on, _calls(database, run_id))
 
 
 def _calls(database: Database, run_id: str) -> tuple[HeldCall, ...]:

@@ -26,7 +26,10 @@ _REASONS = frozenset(
         *("disabled", "no_actor", "requires_admin", "not_in_session", "data_class", "sends_to"),
         *("withdrawn", "stopped", "wrapper", "depth", "busy", "settings", "no_secret", "audit"),
         *("other_run", "changed", "used"),
-        *("budget", "cut_off", "repeated", "rate", "not_kept"),
+        *("budget", "cut_off", "repeated", "rate", "not_kept", "fence", "fenced"),
+        *("worker_died", "worker_protocol", "worker_start", "cpu_limit", "process", "sandbox"),
+        *("not_granted", "no_import", "import_failed", "other_version", "executor", "runs_apart"),
+        "closed",
     }
 )
 _SHORT = 64

@@ -27,22 +27,38 @@ UPDATE run SET status = ?, reason = ?, ended = ?, rounds = ?, input_tokens = ?,
 output_tokens = ?, mark = ?, fault = ?, truncated = ?, content = ?, state = NULL
 WHERE id = ? AND status NOT IN ('completed', 'failed', 'cancelled')
 """
+# What somebody else has told of a durable run's end, who drives it fills in.
+FILL_IN: Final = """
+UPDATE run SET ended = ?, rounds = ?, input_tokens = ?, output_tokens = ?, mark = ?, fault = ?,
+truncated = ?, content = ? WHERE id = ? AND status = ? AND writer = '' AND rounds IS NULL
+"""
+# A durable run has no writer of its own.
+STANDS: Final = """
+UPDATE run SET status = ?, reason = ?, ended = ?
+WHERE id = ? AND writer = '' AND status NOT IN ('completed', 'failed', 'cancelled')
+"""
 SPOILT: Final = """
 UPDATE run SET status = 'failed', reason = 'altered', ended = ?, state = NULL
 WHERE id = ? AND status NOT IN ('completed', 'failed', 'cancelled')
 """
 
 OWNER: Final = "SELECT owner, waits FROM run WHERE id = ?"
-WAITING: Final = "SELECT owner, waits FROM run WHERE id = ? AND status = 'waiting_for_approval'"
+# A durable run waits elsewhere, and its state is there.
+WAITING: Final = """
+SELECT owner, waits FROM run
+WHERE id = ? AND status = 'waiting_for_approval' AND writer <> ''
+"""
 STATE: Final = "SELECT state FROM run WHERE id = ?"
 SUSPEND: Final = """
 UPDATE run SET status = 'waiting_for_approval', state = ?, waited = ?, waits = waits + 1
 WHERE id = ? AND status = 'running' AND waits = ?
 """
 ALL_WAITING: Final = """
-SELECT id FROM run WHERE status = 'waiting_for_approval' ORDER BY waited, id
+SELECT id FROM run WHERE status = 'waiting_for_approval' AND writer <> '' ORDER BY waited, id
 """
-TAKE: Final = "UPDATE run SET writer = ? WHERE id = ? AND status = 'waiting_for_approval'"
+TAKE: Final = """
+UPDATE run SET writer = ? WHERE id = ? AND status = 'waiting_for_approval' AND writer <> ''
+"""
 LEVEL: Final = "SELECT level FROM run WHERE id = ?"
 CLAIM: Final = "UPDATE run SET status = 'running', level = ?, state = NULL WHERE id = ?"
 HELD: Final = "UPDATE run SET status = 'held' WHERE id = ? AND status = 'running'"
@@ -52,6 +68,7 @@ UPDATE run SET status = 'held', reason = 'fenced' WHERE id = ? AND status = 'run
 ALL_HELD: Final = """
 SELECT id, owner, began, reason FROM run WHERE status = 'held' ORDER BY began, id
 """
+ONE_HELD: Final = "SELECT id, owner, began, reason FROM run WHERE status = 'held' AND id = ?"
 # What people say of a held call has no wait, and the call's number for its position.
 HELD_CALLS: Final = """
 SELECT s.round, s.position, s.tool, s.status, s.actor, s.content, d.verdict, d.decided_by
@@ -83,7 +100,6 @@ SELECT position, sealed FROM run_decision WHERE run_id = ? AND wait = ? ORDER BY
 FORGET: Final = "DELETE FROM run_decision WHERE run_id = ? AND wait = ?"
 ERASE_DECISIONS: Final = "UPDATE run_decision SET sealed = NULL WHERE run_id = ?"
 
-# A durable run has no writer of its own.
 WRITERS: Final = """
 SELECT writer FROM run WHERE status = 'running' AND writer <> ''
 UNION SELECT r.writer FROM run r JOIN run_step s ON s.run_id = r.id

@@ -16,7 +16,7 @@ from toolseam import ErrorCode, ToolResult
 from toolseam.runs import Privacy, RunError, RunStatus
 from toolseam_plugins.audit import _statements as sql
 from toolseam_plugins.audit._database import AuditError, Doubled, Unreachable
-from toolseam_plugins.audit._held import held_runs, release, settle
+from toolseam_plugins.audit._held import held_run, held_runs, release, settle
 from toolseam_plugins.audit._retention import CHUNK, DAY_S, purge
 from toolseam_plugins.audit._rows import (
     StepRow,
@@ -79,9 +79,7 @@ class AuditStore:
         """Remember that a run began."""
         self._facts[run_id] = facts
         if facts.get("durable"):
-            self._durable[run_id] = None
-            while len(self._durable) > _KNOWN:
-                self._durable.popitem(last=False)
+            self._tell_once(run_id)
         self._soon(run_id, lambda database: self._know(database, run_id))
 
     def intent(self, intent: Intent) -> ToolResult | None:
@@ -146,9 +144,8 @@ class AuditStore:
 
     def end(self, run: Run) -> None:
         """Remember how a run ended, and erase what waited of it."""
+        status, reason = run.status.value, None if run.reason is None else run.reason.value
         row = (
-            run.status.value,
-            None if run.reason is None else run.reason.value,
             time.time(),
             run.rounds,
             run.usage.input_tokens,
@@ -162,16 +159,29 @@ class AuditStore:
         def store(database: Database) -> None:
             self._know(database, run.id)
             with database.transaction():
-                if not database.change(sql.END, *row, run.id):
+                if not (
+                    database.change(sql.END, status, reason, *row, run.id)
+                    or database.change(sql.FILL_IN, *row, run.id, status)
+                ):
                     LOGGER.warning("the run %s had ended before", run.id)
                 database.change(sql.ERASE_DECISIONS, run.id)
 
-        try:
-            self._writer.now(self._settle)
-            self._writer.now(store)
-        except Unreachable as fault:
-            LOGGER.warning("the end of the run %s could not be stored yet: %s", run.id, fault)
-            self._owe(run.id, store)
+        self._at_last(run.id, store)
+
+    def stands(self, run_id: str, status: RunStatus, reason: str | None = None) -> None:
+        """Remember how a durable run stands of which nothing else tells."""
+        ended = time.time() if status.is_terminal else None
+        self._tell_once(run_id)
+        self._facts.setdefault(run_id, {})
+
+        def store(database: Database) -> None:
+            self._know(database, run_id)
+            with database.transaction():
+                database.change(sql.STANDS, status.value, reason, ended, run_id)
+                if status.is_terminal:
+                    database.change(sql.ERASE_DECISIONS, run_id)
+
+        self._at_last(run_id, store)
 
     # -- what waits ----------------------------------------------------------------------------
 
@@ -267,16 +277,15 @@ class AuditStore:
             self._know(database, run.id)
             database.change(sql.FENCED, run.id)
 
-        try:
-            self._writer.now(self._settle)
-            self._writer.now(store)
-        except Unreachable as fault:
-            LOGGER.warning("that the run %s is held could not be stored yet: %s", run.id, fault)
-            self._owe(run.id, store)
+        self._at_last(run.id, store)
 
     def held_runs(self) -> tuple[HeldRun, ...]:
         """Return the runs that are held, the oldest first."""
         return self._asked("", lambda database: tuple(held_runs(database)))
+
+    def held_run(self, run_id: str) -> HeldRun:
+        """Return one of them."""
+        return self._asked(run_id, lambda database: held_run(database, run_id))
 
     def settle(self, run_id: str, told: Sequence[Told]) -> bool:
         """Keep what people say of calls of a held run, all or none."""
@@ -312,6 +321,21 @@ class AuditStore:
         self._writer.close()
 
     # -- inside --------------------------------------------------------------------------------
+
+    def _tell_once(self, run_id: str) -> None:
+        """Know of a durable run that its steps may be told here again: each is stored once."""
+        self._durable[run_id] = None
+        while len(self._durable) > _KNOWN:
+            self._durable.popitem(last=False)
+
+    def _at_last(self, run_id: str, store: Callable[[Database], None]) -> None:
+        """Store how a run stands, after all that is owed; what cannot be stored now is owed."""
+        try:
+            self._writer.now(self._settle)
+            self._writer.now(store)
+        except Unreachable as fault:
+            LOGGER.warning("how the run %s stands could not be stored yet: %s", run_id, fault)
+            self._owe(run_id, store)
 
     def _begin_again(self) -> None:
         """Owe nothing that the parent of a fork owes, and will store."""
@@ -372,6 +396,7 @@ class AuditStore:
     def _know(self, database: Database, run_id: str) -> None:
         """Have a row for a run; one that never began here is a session."""
         if run_id in self._known:
+            self._facts.pop(run_id, None)
             return
         facts = self._facts.get(run_id)
         kind = "session" if facts is None else "run"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import time
-import uuid
 from contextlib import suppress
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, TypedDict
@@ -12,18 +11,21 @@ from typing import TYPE_CHECKING, Any, TypedDict
 import attrs
 import orjson
 
-from toolseam.runs import RunError
+from toolseam.runs import RunError, RunStatus
 from toolseam_plugins.audit._database import AuditError
 from toolseam_plugins.audit._seal import Seal, Sealed
-from toolseam_plugins.durable._journal import place_of, sealed
+from toolseam_plugins.durable._fence import sealed_fence
+from toolseam_plugins.durable._places import new_run_id, place_of, sealed
 from toolseam_plugins.durable._records import (
     DurableError,
     Records,
+    begin,
     change,
     connected,
     rows,
     take,
 )
+from toolseam_plugins.durable._retention import erase, purge, workflow_id
 from toolseam_plugins.durable._store import HELD, WAITING, DurableStore
 
 if TYPE_CHECKING:
@@ -44,16 +46,8 @@ APPLICATION, VERSION, QUEUE, WORKFLOW = "toolseam", "1", "toolseam", "toolseam_r
 ENGINE_SCHEMA = "toolseam_dbos"
 _PAUSE_S = 0.1
 _MAKING = 0x7473646273  # the lock under which the engine's tables are made
-BEGIN = """
-INSERT INTO run (id, status, part, began, changed, asked) VALUES (%s, 'queued', 0, %s, %s, %s)
-ON CONFLICT DO NOTHING
-"""
 _FIRST_KEY = "INSERT INTO key VALUES ('audit', %s) ON CONFLICT DO NOTHING"
 _STATUS = "SELECT status, reason, outcome FROM run WHERE id = %s"
-CANCELLED = """
-UPDATE run SET status = 'cancelled', reason = 'cancelled', state = NULL, held = NULL, changed = %s
-WHERE id = %s AND status NOT IN ('completed', 'failed', 'cancelled')
-"""
 _STANDS = "SELECT status, part, asked, changed FROM run WHERE id = %s FOR UPDATE"
 # Who has driven it so far drives it no more.
 _QUEUED = "UPDATE run SET status = 'queued', part = %s, driver = '', changed = %s WHERE id = %s"
@@ -157,10 +151,11 @@ class Durable:
             "budget": None if budget is None else attrs.asdict(budget),
             "options": options,
         }
-        run_id, now = uuid.uuid4().hex, time.time()
+        run_id = new_run_id()
         text = sealed(self.seal, orjson.dumps(asked), run_id, "asked")
         self._enqueue(run_id, 0, text)
-        self.records.change(BEGIN, run_id, now, now, text)
+        fence = sealed_fence(self.seal, run_id, {})
+        self.records.wait(lambda connection: begin(connection, run_id, text, fence))
         return run_id
 
     def status(self, run_id: str) -> DurableRun:
@@ -221,8 +216,8 @@ class Durable:
 
         def stop(connection: Connection) -> None:
             _, part, *_ = _stands(connection, run_id)
-            self._engine().cancel_workflow(workflow_id(run_id, part))
-            change(connection, CANCELLED, time.time(), run_id)
+            self.engine().cancel_workflow(workflow_id(run_id, part))
+            self.store.ended(connection, run_id, RunStatus.CANCELLED, "cancelled")
 
         self.records.ask(stop)
 
@@ -241,6 +236,20 @@ class Durable:
         from toolseam_plugins.durable._worker import Worker
 
         Worker(self).work(concurrency, attempts, until)
+
+    def purge(self, days: float | None = None) -> int:
+        """Delete runs that ended longer ago, and return how many; workers do so by themselves.
+
+        Args:
+            days: before now; None is `[audit] retention_days`.
+
+        Raises `DurableError` where the database cannot be reached.
+        """
+        while erase(self.records, self.engine()):
+            pass
+        return purge(
+            self.records, self.host.settings.audit.retention_days if days is None else days
+        )
 
     def close(self) -> None:
         """Let go of the engine; the host closes what is left."""
@@ -270,20 +279,20 @@ class Durable:
         """Have the engine repeat a workflow from the step on that held its run."""
         from dbos import error as engine
 
-        steps = self._engine().list_workflow_steps(workflow)
+        steps = self.engine().list_workflow_steps(workflow)
         found = [step["function_id"] for step in steps if step["function_name"] == key]
         # Who died before the row said so has dropped them already.
         after = max((step["function_id"] for step in steps), default=0) + 1
         number = min(found, default=after)
         try:
-            self._engine().rewind_workflow(
+            self.engine().rewind_workflow(
                 workflow, start_step=number, application_version=VERSION, queue_name=QUEUE
             )
         except engine.DBOSException:
             raise RunError("The run goes on by now.", "conflict") from None
 
     def _enqueue(self, run_id: str, part: int, text: str) -> None:
-        self._engine().enqueue(
+        self.engine().enqueue(
             {
                 "workflow_name": WORKFLOW,
                 "queue_name": QUEUE,
@@ -295,7 +304,8 @@ class Durable:
             text,
         )
 
-    def _engine(self) -> DBOSClient:
+    def engine(self) -> DBOSClient:
+        """Return what the engine's tables are asked with; raises `DurableError`."""
         if self._client is None:
             self._client = engine_client(self.url)
         return self._client
@@ -311,11 +321,6 @@ def _stands(connection: Connection, run_id: str) -> tuple[Any, ...]:
 
 def _not_found() -> RunError:
     return RunError("There is no durable run of this id.", "not_found")
-
-
-def workflow_id(run_id: str, part: int) -> str:
-    """Return the engine's name for one part of a run; the first one's is the run's own id."""
-    return run_id if part == 0 else f"{run_id}.{part}"
 
 
 def engine_client(url: str) -> DBOSClient:

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-import base64
 import logging
 import time
 import uuid
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
-import orjson
-
-from toolseam_plugins.audit._seal import Place, Seal, Sealed
+from toolseam_plugins.audit._seal import Sealed
+from toolseam_plugins.durable._fence import Begun, fence_of, sealed_fence
+from toolseam_plugins.durable._places import opened, sealed
 from toolseam_plugins.durable._records import change, rows
 
 if TYPE_CHECKING:
@@ -20,62 +19,31 @@ if TYPE_CHECKING:
 
     import psycopg
 
-    from toolseam._held import Verdict
     from toolseam._journal import Fate
+    from toolseam_plugins.audit._seal import Seal
+    from toolseam_plugins.durable._fence import Fence
     from toolseam_plugins.durable._records import Records
 
 LOGGER = logging.getLogger("toolseam.durable")
 # No write is begun by who drives the run no more, or after somebody has stopped it.
-_INTEND = """
-INSERT INTO intent (run_id, key, attempt, at)
-SELECT id, %s, driver, extract(epoch FROM clock_timestamp()) FROM run
-WHERE id = %s AND driver = %s AND status = 'running' FOR SHARE ON CONFLICT DO NOTHING
+_MINE = "SELECT fence FROM run WHERE id = %s AND driver = %s AND status = 'running' FOR UPDATE"
+_INTEND = "UPDATE run SET fence = %s WHERE id = %s"
+_FENCE = """
+SELECT fence, status IN ('completed', 'failed', 'cancelled') FROM run WHERE id = %s
 """
-_FATE = "SELECT attempt, told FROM intent WHERE run_id = %s AND key = %s"
 # A part that has waited or was held, and is repeated, is not driven again.
 _DRIVEN = """
 UPDATE run SET status = 'running', part = %s, driver = %s, changed = %s
 WHERE id = %s AND status NOT IN ('completed', 'failed', 'cancelled')
 AND (part < %s OR part = %s AND status IN ('queued', 'running'))
 """
+_CANCELLED = "SELECT 1 FROM run WHERE id = %s AND driver = %s AND status = 'cancelled'"
 _BROKEN = "!"
 """What a step begins with that raised: no base64 does."""
 
 
-def place_of(run_id: str, column: str) -> Place:
-    """Return where something sealed of a durable run stands."""
-    return Place(run_id, f"durable {column}", None)
-
-
-def sealed(seal: Seal, text: bytes, run_id: str, column: str) -> str:
-    """Seal a text for one place of one run, as text that the engine's JSON takes."""
-    made = seal.close(text, place_of(run_id, column))
-    return base64.b64encode(made).decode("ascii")
-
-
-def opened(seal: Seal, text: object, run_id: str, column: str) -> bytes:
-    """Open it; raises `Sealed` for what is none of it, or stood elsewhere."""
-    try:
-        made = base64.b64decode(cast("str", text), validate=True)
-    except (TypeError, ValueError):
-        raise Sealed from None
-    return seal.open(made, place_of(run_id, column))
-
-
 class Lost(BaseException):
     """This process drives the run no more, or cannot tell: nothing more is said or kept of it."""
-
-
-def told_text(seal: Seal, run_id: str, key: str, verdict: Verdict, said_by: str) -> bytes:
-    """Seal what a person says of a held call, for the place of this call."""
-    text = orjson.dumps([verdict, said_by])
-    return seal.close(text, place_of(run_id, f"told {key}"))
-
-
-def told_of(seal: Seal, run_id: str, key: str, kept: bytes) -> tuple[Verdict, str]:
-    """Return what a person has said, and who; raises `Sealed`."""
-    verdict, said_by = orjson.loads(seal.open(bytes(kept), place_of(run_id, f"told {key}")))
-    return verdict, said_by
 
 
 class EngineJournal:
@@ -101,7 +69,7 @@ class EngineJournal:
         self.altered = False
         self._records = records
         self._seal = seal
-        self._stopping = stopping
+        self.stopping = stopping
 
     def take(self, part: int) -> bool:
         """Be who drives the run from now on; False where this part of it is over."""
@@ -119,7 +87,7 @@ class EngineJournal:
         async def step() -> str:
             return await self._made(key, make)
 
-        if self.gone or self._stopping():
+        if self.gone or self.stopping():
             raise self.lost("the worker stops")
         try:
             # Nothing is tried again by itself.
@@ -134,7 +102,14 @@ class EngineJournal:
             if str(said).startswith(_BROKEN):
                 self.altered = self.altered or said == f"{_BROKEN}{Sealed.__name__}"
                 raise RuntimeError(said[1:])
-            return opened(self._seal, said, self.run_id, key)
+            try:
+                return opened(self._seal, said, self.run_id, key)
+            except Sealed:
+                self.altered = True
+                raise
+        # Once its step is over the engine takes a run that was cancelled for another's.
+        if not self.stopping() and await asyncio.to_thread(self._is_cancelled):
+            raise engine.DBOSWorkflowCancelledError(self.run_id)
         raise self.lost(kind)
 
     async def _made(self, key: str, make: Callable[[], Awaitable[bytes]]) -> str:
@@ -148,6 +123,10 @@ class EngineJournal:
             raise Lost
         return sealed(self._seal, text, self.run_id, key)
 
+    def _is_cancelled(self) -> bool:
+        values = self.run_id, self.attempt
+        return bool(self._records.wait(lambda connection: rows(connection, _CANCELLED, *values)))
+
     def lost(self, why: str) -> Lost:
         """Be no more who drives the run, and return what says so."""
         if not self.gone:
@@ -155,31 +134,41 @@ class EngineJournal:
         self.gone = True
         return Lost()
 
+    def fence(self) -> Fence:
+        """Return the writes that were begun; raises `Sealed` where they have been altered."""
+        found = self._records.wait(lambda connection: rows(connection, _FENCE, self.run_id))
+        kept, ended = found[0] if found else (None, False)
+        # It is erased with the end; of an ended run no write is begun.
+        return {} if ended else fence_of(self._seal, self.run_id, kept)
+
     def fate(self, key: str) -> Fate:
         """Tell what is known of a write whose intent another attempt has stored."""
-        found = self._records.wait(lambda connection: rows(connection, _FATE, self.run_id, key))
-        for attempt, told in found:
-            if attempt != self.attempt:
-                if told is None:
-                    return "unknown"
-                return told_of(self._seal, self.run_id, key, told)[0]
-        return "none"
+        begun = self.fence().get(key)
+        if begun is None or begun.attempt == self.attempt:
+            return "none"
+        return "unknown" if begun.told is None else begun.told[0]
 
     def intend(self, key: str) -> bool:
         """Store a write's intent; False where another attempt has, or drives the run by now.
 
-        Raises `DurableError` where it cannot be stored.
+        Raises `DurableError` where it cannot be stored, `Sealed` where others have been altered.
         """
 
-        def store(connection: psycopg.Connection[Any]) -> list[tuple[Any, ...]]:
-            change(connection, _INTEND, key, self.run_id, self.attempt)
-            # A connection that broke may have stored it, and this is the second try.
-            return rows(connection, _FATE, self.run_id, key)
+        def store(connection: psycopg.Connection[Any]) -> str | None:
+            for (kept,) in rows(connection, _MINE, self.run_id, self.attempt):
+                fence = fence_of(self._seal, self.run_id, kept)
+                # A connection that broke may have stored it, and this is the second try.
+                if key not in fence:
+                    fence[key] = Begun(self.attempt)
+                    text = sealed_fence(self._seal, self.run_id, fence)
+                    change(connection, _INTEND, text, self.run_id)
+                return fence[key].attempt
+            return None
 
-        found = self._records.ask(store)
-        if not found:
+        attempt = self._records.ask(store)
+        if attempt is None:
             self.lost("another process drives it, or it was stopped")
-        return any(attempt == self.attempt for attempt, _ in found)
+        return attempt == self.attempt
 
 
 DRIVING: ContextVar[EngineJournal | None] = ContextVar("toolseam_driving", default=None)

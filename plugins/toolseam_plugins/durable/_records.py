@@ -35,11 +35,8 @@ _TABLES = (
     """
     CREATE TABLE IF NOT EXISTS run (id text PRIMARY KEY, status text NOT NULL, reason text,
     part bigint NOT NULL, driver text NOT NULL DEFAULT '', began double precision NOT NULL,
-    changed double precision NOT NULL, asked text NOT NULL, state bytea, held bytea, outcome bytea)
-    """,
-    """
-    CREATE TABLE IF NOT EXISTS intent (run_id text, key text, attempt text NOT NULL,
-    at double precision NOT NULL, told bytea, PRIMARY KEY (run_id, key))
+    changed double precision NOT NULL, asked text NOT NULL, fence bytea NOT NULL, state bytea,
+    held bytea, outcome bytea)
     """,
     "CREATE TABLE IF NOT EXISTS key (name text PRIMARY KEY, sealed bytea NOT NULL)",
     """
@@ -47,6 +44,17 @@ _TABLES = (
     PRIMARY KEY (run_id, position))
     """,
 )
+
+
+_BEGIN = """
+INSERT INTO run (id, status, part, began, changed, asked, fence)
+VALUES (%s, 'queued', 0, %s, %s, %s, %s) ON CONFLICT DO NOTHING
+"""
+_END = """
+UPDATE run SET status = %s, reason = %s, outcome = %s, changed = %s, state = NULL, held = NULL,
+fence = '' WHERE id = %s AND status NOT IN ('completed', 'failed', 'cancelled')
+"""
+_ERASE = "DELETE FROM decision WHERE run_id = %s"
 
 
 class DurableError(ToolseamError):
@@ -131,6 +139,39 @@ def rows(
 def change(connection: psycopg.Connection[Any], statement: str, *values: object) -> int:
     """Change rows in a work, and return how many."""
     return connection.execute(statement.encode(), values).rowcount
+
+
+def begin(connection: psycopg.Connection[Any], run_id: str, asked: str, fence: bytes) -> None:
+    """Have a row for a run, in a work."""
+    now = time.time()
+    change(connection, _BEGIN, run_id, now, now, asked, fence)
+
+
+def end(
+    connection: psycopg.Connection[Any],
+    run_id: str,
+    status: str,
+    reason: str | None,
+    *values: object,
+    where: str = "",
+    outcome: bytes | None = None,
+) -> bool:
+    """End a run that has not ended, and erase what it would need to go on, in a work.
+
+    Args:
+        connection: the work's.
+        run_id: the run.
+        status: what it becomes.
+        reason: why.
+        values: of the condition.
+        where: a condition, beginning with ` AND`.
+        outcome: its answer, sealed.
+    """
+    said = status, reason, outcome, time.time(), run_id
+    if not change(connection, _END + where, *said, *values):
+        return False
+    change(connection, _ERASE, run_id)
+    return True
 
 
 def connected(url: str) -> psycopg.Connection[Any]:

@@ -11,19 +11,16 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
+import attrs
 import orjson
 
 from toolseam import ErrorCode, ToolResult
-from toolseam.runs import HeldCall, HeldRun, RunError, Told
+from toolseam.runs import HeldCall, HeldRun, RunError, RunStatus, Termination, Told
 from toolseam_plugins.audit._seal import Sealed
-from toolseam_plugins.durable._journal import (
-    DRIVING,
-    driving,
-    place_of,
-    told_of,
-    told_text,
-)
-from toolseam_plugins.durable._records import DurableError, change, rows
+from toolseam_plugins.durable._fence import fence_of, sealed_fence
+from toolseam_plugins.durable._journal import DRIVING, driving
+from toolseam_plugins.durable._places import is_durable, place_of
+from toolseam_plugins.durable._records import DurableError, change, end, rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -31,9 +28,9 @@ if TYPE_CHECKING:
     import psycopg
 
     from toolseam import Step
-    from toolseam._held import Verdict
     from toolseam.runs import Intent, KeptDecision, Run, RunStep, RunStore
     from toolseam_plugins.audit._seal import Place, Seal
+    from toolseam_plugins.durable._fence import Fence
     from toolseam_plugins.durable._journal import EngineJournal
     from toolseam_plugins.durable._records import Records
 
@@ -42,6 +39,8 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 WAITING, HELD = "waiting_for_approval", "held"
 FENCED = "fenced"
+ALTERED = "altered"
+_BROKE = Termination.CONTRACT_ERROR
 _TAKEN = "it is driven elsewhere, or was stopped"
 _LOOK = "SELECT status, state FROM run WHERE id = %s"
 _DRIVES = "SELECT 1 FROM run WHERE id = %s AND driver = %s"
@@ -57,15 +56,10 @@ _HOLD = """
 UPDATE run SET status = %s, held = %s, changed = %s
 WHERE id = %s AND driver = %s AND status NOT IN ('completed', 'failed', 'cancelled')
 """
-_KEPT = "SELECT held FROM run WHERE id = %s AND status = %s FOR UPDATE"
-_HELD = "SELECT id, began, held FROM run WHERE status = %s ORDER BY began, id"
-_SAID = "SELECT key, told FROM intent WHERE run_id = %s AND told IS NOT NULL"
-_ALTERED = """
-UPDATE run SET status = 'failed', reason = 'altered', state = NULL, held = NULL, changed = %s
-WHERE id = %s AND status NOT IN ('completed', 'failed', 'cancelled')
-"""
-_OPEN = "SELECT told FROM intent WHERE run_id = %s AND key = %s FOR UPDATE"
-_TELL = "UPDATE intent SET told = %s WHERE run_id = %s AND key = %s"
+_KEPT = "SELECT held, fence FROM run WHERE id = %s AND status = %s FOR UPDATE"
+_HELD = "SELECT id, began, held, fence FROM run WHERE status = %s ORDER BY began, id"
+_ONE_HELD = "SELECT id, began, held, fence FROM run WHERE status = %s AND id = %s"
+_TELL = "UPDATE run SET fence = %s WHERE id = %s"
 
 
 class DurableStore:
@@ -97,10 +91,10 @@ class DurableStore:
         try:
             if journal is None:
                 # A durable run that nobody drives here has no fence, and does not write.
-                return _unfenced() if self._is_durable(intent.run_id) else None
+                return _unfenced() if is_durable(intent.run_id) else None
             if journal.intend(f"{intent.round}.{intent.position}"):
                 return None
-        except (DurableError, RunError):
+        except (DurableError, Sealed):
             return _unfenced()
         message = "Another process makes this call."
         return ToolResult.error(message, ErrorCode.CONFLICT, metadata={"reason": FENCED})
@@ -119,8 +113,35 @@ class DurableStore:
     def end(self, run: Run) -> None:
         """Remember how a run ended, unless another process drives it by now."""
         journal = driving(run.id)
-        if journal is None or self._drives(journal):
-            self.inner.end(run)
+        if journal is not None and journal.stopping() and run.reason is _BROKE:
+            journal.lost("the worker stops")
+            return
+        if journal is not None and not self._drives(journal):
+            return
+        if journal is not None and journal.altered:
+            # What the loop says of it is only how it came to its end.
+            self.inner.stands(run.id, run.status, ALTERED)
+        self.inner.end(run)
+
+    def stands(self, run_id: str, status: RunStatus, reason: str | None = None) -> None:
+        """Remember how a run stands of which nothing else tells."""
+        self.inner.stands(run_id, status, reason)
+
+    def ended(
+        self,
+        connection: Connection,
+        run_id: str,
+        status: RunStatus,
+        reason: str,
+        *values: object,
+        where: str = "",
+    ) -> bool:
+        """End a run in a work, as `_records.end` does, and have the host's store know of it."""
+        if not end(connection, run_id, status.value, reason, *values, where=where):
+            return False
+        # Before it is committed: who dies in between says it again.
+        self.inner.stands(run_id, status, reason)
+        return True
 
     def close(self) -> None:
         """End with the host."""
@@ -142,6 +163,7 @@ class DurableStore:
             if not change(connection, _SUSPEND, *values):
                 return False
             change(connection, "DELETE FROM decision WHERE run_id = %s", run_id)
+            self.inner.stands(run_id, RunStatus.WAITING_FOR_APPROVAL)
             return True
 
         if not self._records.wait(store):
@@ -149,16 +171,16 @@ class DurableStore:
 
     def look(self, run_id: str) -> bytes:
         """Return the state of a run that waits, or that this process has taken."""
-        found = self._asked(lambda connection: rows(connection, _LOOK, run_id))
-        if not found:
+        if not is_durable(run_id):
             return self.inner.look(run_id)
-        status, state = found[0]
+        found = self._asked(lambda connection: rows(connection, _LOOK, run_id))
+        status, state = found[0] if found else (None, None)
         if state is None or (status != WAITING and driving(run_id) is None):
             raise _not_found()
         try:
             return self._seal.open(bytes(state), place_of(run_id, "state"))
         except Sealed:
-            self._records.change(_ALTERED, time.time(), run_id)
+            self._spoil(run_id)
             raise _altered() from None
 
     def waiting_runs(self) -> tuple[str, ...]:
@@ -169,7 +191,7 @@ class DurableStore:
 
     def decide(self, run_id: str, decisions: Sequence[KeptDecision]) -> None:
         """Keep what people said, sealed, all or none."""
-        if not self._is_durable(run_id):
+        if not is_durable(run_id):
             self.inner.decide(run_id, decisions)
             return
 
@@ -194,7 +216,7 @@ class DurableStore:
 
     def decisions(self, run_id: str) -> tuple[bytes, ...]:
         """Return what people have said so far."""
-        if not self._is_durable(run_id):
+        if not is_durable(run_id):
             return self.inner.decisions(run_id)
 
         def read(connection: Connection) -> tuple[bytes, ...]:
@@ -205,14 +227,14 @@ class DurableStore:
 
     def forget(self, run_id: str) -> None:
         """Drop what people have said."""
-        if not self._is_durable(run_id):
+        if not is_durable(run_id):
             self.inner.forget(run_id)
             return
         self._records.change("DELETE FROM decision WHERE run_id = %s", run_id)
 
     def claim(self, run_id: str, state: bytes) -> None:
         """Take a run that waits; a durable one is taken by a worker alone."""
-        if not self._is_durable(run_id):
+        if not is_durable(run_id):
             self.inner.claim(run_id, state)
             return
         journal = driving(run_id)
@@ -220,7 +242,14 @@ class DurableStore:
             raise RunError("A worker goes on with this run: Durable.resume.", "conflict")
         if self.look(run_id) != state:
             raise RunError("The run has gone on; look at it again.", "conflict")
-        if not self._records.change(_CLAIM, time.time(), run_id, journal.attempt):
+
+        def take(connection: Connection) -> bool:
+            if not change(connection, _CLAIM, time.time(), run_id, journal.attempt):
+                return False
+            self.inner.stands(run_id, RunStatus.RUNNING)
+            return True
+
+        if not self._records.wait(take):
             raise journal.lost(_TAKEN)
 
     # -- what is held --------------------------------------------------------------------------
@@ -243,14 +272,22 @@ class DurableStore:
         """Return the runs that are held, durable ones first."""
         found = self._asked(lambda connection: rows(connection, _HELD, HELD))
         own = [run for run in (self._held(*row) for row in found) if run is not None]
-        known = {run_id for run_id, *_ in found}
-        others = [run for run in self.inner.held_runs() if run.id not in known]
-        # A durable run that was cancelled is held no more, whoever has not heard of it.
-        return (*own, *(run for run in others if not self._is_durable(run.id)))
+        # A durable run that goes on is held no more, whoever has not heard of it.
+        return (*own, *(run for run in self.inner.held_runs() if not is_durable(run.id)))
+
+    def held_run(self, run_id: str) -> HeldRun:
+        """Return one of them."""
+        if not is_durable(run_id):
+            return self.inner.held_run(run_id)
+        for row in self._asked(lambda connection: rows(connection, _ONE_HELD, HELD, run_id)):
+            run = self._held(*row)
+            if run is not None:
+                return run
+        raise _not_held()
 
     def settle(self, run_id: str, told: Sequence[Told]) -> bool:
         """Keep what people say of calls of a held run, all or none."""
-        if not self._is_durable(run_id):
+        if not is_durable(run_id):
             return self.inner.settle(run_id, told)
 
         tried: list[bool] = []
@@ -258,25 +295,25 @@ class DurableStore:
         def store(connection: Connection) -> None:
             found = rows(connection, _KEPT, run_id, HELD)
             if not found:
-                raise RunError("No run of this id is held here.", "not_found")
+                raise _not_held()
             again = bool(tried)
             tried.append(True)
-            places = {
-                (call["round"], call["position"]) for call in self._calls(run_id, found[0][0])
-            }
+            kept, fence = found[0][0], fence_of(self._seal, run_id, found[0][1])
+            places = {(call["round"], call["position"]) for call in self._calls(run_id, kept)}
             for each in told:
                 if (each.round, each.position) not in places:
-                    raise RunError("No such call of this run is held.", "not_found")
-                self._tell(connection, run_id, each, again=again)
+                    raise _no_such_call()
+                _tell(fence, each, again=again)
+            change(connection, _TELL, sealed_fence(self._seal, run_id, fence), run_id)
 
         self._asked(store)
         with suppress(RunError):
             self.inner.settle(run_id, told)
-        return all(not run.open for run in self.held_runs() if run.id == run_id)
+        return not self.held_run(run_id).open
 
     def release(self, run_id: str) -> tuple[Told, ...]:
         """Take a run that is held; a durable one is taken by a worker alone."""
-        if not self._is_durable(run_id):
+        if not is_durable(run_id):
             return self.inner.release(run_id)
         raise RunError("A worker goes on with this run: Durable.resume.", "conflict")
 
@@ -286,14 +323,15 @@ class DurableStore:
         The key is empty where no call did. Raises `RunError`: `not_found`, and `conflict` while a
         call is open.
         """
-        run = self._found_held(run_id)
+        run = self.held_run(run_id)
         if run.open:
             # A person may have said it where only the audit is open.
-            elsewhere = [each for each in self.inner.held_runs() if each.id == run_id]
-            told = [call.told for each in elsewhere for call in each.calls if call.told is not None]
-            still = {(call.round, call.position) for call in run.open}
-            self.settle(run_id, [each for each in told if (each.round, each.position) in still])
-            run = self._found_held(run_id)
+            with suppress(RunError):
+                told = [each.told for each in self.inner.held_run(run_id).calls]
+                still = {(call.round, call.position) for call in run.open}
+                said = [each for each in told if each and (each.round, each.position) in still]
+                self.settle(run_id, said)
+            run = self.held_run(run_id)
         if run.open:
             raise RunError("Not every call of this run is told of.", "conflict")
         places = sorted((call.round, call.position) for call in run.calls)
@@ -306,11 +344,11 @@ class DurableStore:
 
     # -- inside --------------------------------------------------------------------------------
 
-    def _found_held(self, run_id: str) -> HeldRun:
-        for run in self.held_runs():
-            if run.id == run_id:
-                return run
-        raise RunError("No run of this id is held here.", "not_found")
+    def _spoil(self, run_id: str) -> None:
+        """End a run of which something has been altered."""
+        self._records.wait(
+            lambda connection: self.ended(connection, run_id, RunStatus.FAILED, ALTERED)
+        )
 
     def _drives(self, journal: EngineJournal) -> bool:
         """Tell whether nobody else has taken the run since."""
@@ -337,36 +375,22 @@ class DurableStore:
         )
         return calls
 
-    def _tell(self, connection: Connection, run_id: str, told: Told, *, again: bool) -> None:
-        key = f"{told.round}.{told.position}"
-        found = rows(connection, _OPEN, run_id, key)
-        if not found:
-            raise RunError("No such call of this run is held.", "not_found")
-        said = told.verdict, told.said_by[:64]
-        if found[0][0] is not None:
-            if again and told_of(self._seal, run_id, key, found[0][0]) == said:
-                return
-            raise RunError("Somebody has said what this call did.", "conflict")
-        change(connection, _TELL, told_text(self._seal, run_id, key, *said), run_id, key)
-
-    def _held(self, run_id: str, began: float, kept: bytes | None) -> HeldRun | None:
+    def _held(
+        self, run_id: str, began: float, kept: bytes | None, kept_fence: bytes
+    ) -> HeldRun | None:
         """Return a run that is held, None for one that has been altered, which ends it."""
-        said = self._asked(lambda connection: rows(connection, _SAID, run_id))
         try:
             calls = self._calls(run_id, kept)
-            told = {key: _told(key, *told_of(self._seal, run_id, key, text)) for key, text in said}
+            fence = fence_of(self._seal, run_id, kept_fence)
         except Sealed:
-            self._records.change(_ALTERED, time.time(), run_id)
+            self._spoil(run_id)
             return None
         made = tuple(
-            HeldCall(**call, told=told.get(f"{call['round']}.{call['position']}")) for call in calls
+            HeldCall(**call, told=_told(fence, call["round"], call["position"])) for call in calls
         )
         owner = next((call.actor for call in made), None)
         moment = datetime.fromtimestamp(began, UTC)
         return HeldRun(run_id, owner, moment, "fenced", goes_on=True, calls=made)
-
-    def _is_durable(self, run_id: str) -> bool:
-        return bool(self._asked(lambda connection: rows(connection, _LOOK, run_id)))
 
     def _asked(self, work: Callable[[Connection], T]) -> T:
         """Do it, or tell that it cannot be done now; who drives a run waits until it can be."""
@@ -378,9 +402,20 @@ class DurableStore:
             raise _altered() from None
 
 
-def _told(key: str, verdict: Verdict, said_by: str) -> Told:
-    round_number, _, position = key.partition(".")
-    return Told(int(round_number), int(position), verdict, said_by)
+def _told(fence: Fence, round_number: int, position: int) -> Told | None:
+    begun = fence.get(f"{round_number}.{position}")
+    said = None if begun is None else begun.told
+    return None if said is None else Told(round_number, position, *said)
+
+
+def _tell(fence: Fence, told: Told, *, again: bool) -> None:
+    key, said = f"{told.round}.{told.position}", (told.verdict, told.said_by[:64])
+    begun = fence.get(key)
+    if begun is None:
+        raise _no_such_call()
+    if begun.told is not None and not (again and begun.told == said):
+        raise RunError("Somebody has said what this call did.", "conflict")
+    fence[key] = attrs.evolve(begun, told=said)
 
 
 def _wait_of(run_id: str, state: bytes | None, position: int) -> Place:
@@ -410,6 +445,14 @@ def _call_json(step: Step) -> dict[str, Any] | None:
         "actor": step.actor,
         "arguments": arguments,
     }
+
+
+def _not_held() -> RunError:
+    return RunError("No run of this id is held here.", "not_found")
+
+
+def _no_such_call() -> RunError:
+    return RunError("No such call of this run is held.", "not_found")
 
 
 def _altered() -> RunError:

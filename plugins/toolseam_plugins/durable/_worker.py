@@ -17,21 +17,29 @@ import orjson
 
 from toolseam import Actor
 from toolseam.providers import ProviderError
-from toolseam.runs import Budget, RunError
+from toolseam.runs import Budget, RunError, RunStatus
 from toolseam_plugins.audit._seal import Sealed
 from toolseam_plugins.durable._durable import (
     APPLICATION,
-    BEGIN,
     ENGINE_SCHEMA,
     QUEUE,
     VERSION,
     WORKFLOW,
-    engine_client,
-    workflow_id,
 )
-from toolseam_plugins.durable._journal import DRIVING, EngineJournal, Lost, opened, place_of
-from toolseam_plugins.durable._records import DurableError, connected, rows, take
-from toolseam_plugins.durable._store import HELD, WAITING
+from toolseam_plugins.durable._fence import sealed_fence
+from toolseam_plugins.durable._journal import DRIVING, EngineJournal, Lost
+from toolseam_plugins.durable._places import opened, place_of
+from toolseam_plugins.durable._records import (
+    DurableError,
+    begin,
+    change,
+    connected,
+    end,
+    rows,
+    take,
+)
+from toolseam_plugins.durable._retention import erase, purge, workflow_id
+from toolseam_plugins.durable._store import ALTERED, HELD, WAITING
 
 if TYPE_CHECKING:
     import psycopg
@@ -47,28 +55,24 @@ _DRAIN_S = 10
 """How long a worker that is stopped waits for the runs that it drives."""
 _LEFT_LOOKS = 6
 """How many looks find a run that somebody should go on with, until this worker sees to it."""
-_ENDED = """
-UPDATE run SET status = %s, reason = %s, outcome = %s, changed = %s,
-state = CASE WHEN %s THEN state END, held = CASE WHEN %s THEN held END
+_STANDS = """
+UPDATE run SET status = %s, changed = %s
 WHERE id = %s AND driver = %s AND status NOT IN ('completed', 'failed', 'cancelled')
 """
+_MINE = " AND driver = %s"
+_KNOWN = "SELECT status FROM run WHERE id = %s"
 _STILL = """
 SELECT id, part FROM run WHERE status IN ('queued', 'running') AND changed < %s LIMIT 1000
 """
-_GIVEN_UP = """
-UPDATE run SET status = 'failed', reason = 'given_up', state = NULL, changed = %s
-WHERE id = %s AND part = %s AND status IN ('queued', 'running') AND changed < %s
-"""
-_STOPPED = """
-UPDATE run SET status = 'cancelled', reason = 'cancelled', state = NULL, changed = %s
-WHERE id = %s AND part = %s AND status IN ('queued', 'running') AND changed < %s
-"""
+_AS_SEEN = " AND part = %s AND status IN ('queued', 'running') AND changed < %s"
 _DECIDED = """
 SELECT run_id, array_agg(position) FROM decision JOIN run ON run.id = run_id
 WHERE status = %s GROUP BY run_id LIMIT 1000
 """
 _STILL_S = 3.0
 """How long a run has to stand still before the engine is asked about it."""
+_PURGE_S = 3_600.0
+"""How often a worker looks for runs that are older than they are kept."""
 
 
 class Worker:
@@ -86,12 +90,13 @@ class Worker:
         self._ends = threading.Event()
         self._left: dict[str, int] = {}
         self._looks = 0
+        self._purged = float("-inf")
 
     def work(self, concurrency: int, attempts: int, until: threading.Event | None) -> None:
         """Drive runs until `until` is set."""
         from dbos import DBOS, DBOSPortableJSONSerializer
 
-        engine_client(self._durable.url).destroy()  # the tables are there from now on
+        self._durable.engine()  # the tables are there from now on
         self._life = self._alive()
         self._engine = DBOS(
             config={
@@ -136,9 +141,12 @@ class Worker:
         """Take a run as far as it goes and return how it stands; nothing of it is said."""
         from dbos import error as engine
 
-        records, now = self._durable.records, time.time()
-        journal = EngineJournal(run_id, records, self._durable.seal, self._ends.is_set)
-        records.change(BEGIN, run_id, now, now, asked)
+        records, seal = self._durable.records, self._durable.seal
+        journal = EngineJournal(run_id, records, seal, self._ends.is_set)
+        if not records.wait(lambda connection: rows(connection, _KNOWN, run_id)):
+            # A fence that somebody took away with its row does not come back as an empty one.
+            fence = b"" if self._was_driven(run_id, part) else sealed_fence(seal, run_id, {})
+            records.wait(lambda connection: begin(connection, run_id, asked, fence))
         if not journal.take(part):
             return self._stands(run_id)
         token = DRIVING.set(journal)
@@ -156,10 +164,18 @@ class Worker:
         finally:
             DRIVING.reset(token)
 
+    def _was_driven(self, run_id: str, part: int) -> bool:
+        """Tell whether the engine has recorded anything of a run: then somebody had its row."""
+        steps = self._durable.engine().list_workflow_steps
+        return part > 0 or bool(steps(run_id, load_output=False))
+
     def _driven(self, journal: EngineJournal, part: int, asked: str) -> str:
         run_id = journal.run_id
         try:
-            return self._ended(journal, self._run(journal, part, asked))
+            run = self._run(journal, part, asked)
+            if journal.gone:
+                raise Lost  # noqa: TRY301 - as the journal itself does
+            return self._ended(journal, run)
         except RunError as error:
             LOGGER.warning("the run %s cannot go on now: %s", run_id, error.code)
             return self._stand(journal, WAITING)
@@ -170,16 +186,20 @@ class Worker:
             raise journal.lost("the database does not answer") from None
         except Sealed:
             LOGGER.warning("what was sealed of the run %s does not open", run_id)
-            return self._stand(journal, "failed", "altered")
+            return self._stand(journal, "failed", ALTERED)
         except Exception as error:  # noqa: BLE001 - the engine would store its words
             if journal.altered:
                 LOGGER.warning("what was kept of the run %s has been altered", run_id)
-                return self._stand(journal, "failed", "altered")
+                return self._stand(journal, "failed", ALTERED)
+            if journal.stopping():
+                # The engine's threads are gone, and who asks them for anything is refused.
+                raise journal.lost("the worker stops") from None
             LOGGER.error("the run %s ended with %s", run_id, type(error).__name__)  # noqa: TRY400
             return self._stand(journal, "failed", "contract_error")
 
     def _run(self, journal: EngineJournal, part: int, asked: str) -> Run:
         durable, run_id = self._durable, journal.run_id
+        journal.fence()  # it opens, or nothing of the run is done
         words = orjson.loads(opened(durable.seal, asked, run_id, "asked"))
         providers = durable.providers(words["providers"])
         if part:
@@ -206,8 +226,7 @@ class Worker:
         return self._stand(journal, run.status.value, reason, {"answer": run.answer})
 
     def _stands(self, run_id: str) -> str:
-        look = "SELECT status FROM run WHERE id = %s"
-        found = self._durable.records.wait(lambda connection: rows(connection, look, run_id))
+        found = self._durable.records.wait(lambda connection: rows(connection, _KNOWN, run_id))
         return str(found[0][0]) if found else ""
 
     def _stand(
@@ -217,16 +236,27 @@ class Worker:
         reason: str | None = None,
         said: dict[str, str] | None = None,
     ) -> str:
+        """Say how a run stands that is driven here; what it `said` only where the loop ended it."""
+        run_id, mine = journal.run_id, journal.attempt
         kept = None
         if said is not None:
-            place = place_of(journal.run_id, "outcome")
+            place = place_of(run_id, "outcome")
             kept = self._durable.seal.close(orjson.dumps(said), place)
-        goes_on, whose = status in {WAITING, HELD}, (journal.run_id, journal.attempt)
-        values = status, reason, kept, time.time(), goes_on, goes_on, *whose
-        if self._durable.records.change(_ENDED, *values):
+
+        def store(connection: psycopg.Connection[Any]) -> bool:
+            if status in {WAITING, HELD}:
+                made = bool(change(connection, _STANDS, status, time.time(), run_id, mine))
+            else:
+                made = end(connection, run_id, status, reason, mine, where=_MINE, outcome=kept)
+            if made and said is None:
+                # Before it is committed: who dies in between says it again.
+                self._durable.store.stands(run_id, RunStatus(status), reason)
+            return made
+
+        if self._durable.records.wait(store):
             return status
         # Somebody else has gone on with it, or stopped it.
-        return self._stands(journal.run_id)
+        return self._stands(run_id)
 
     # -- the others ----------------------------------------------------------------------------
 
@@ -253,6 +283,7 @@ class Worker:
             self._looks += 1
             if self._looks % _LEFT_LOOKS == 0:
                 self._go_on()
+                self._tidy()
         except Exception as fault:  # noqa: BLE001 - a worker outlives what fails here
             LOGGER.warning("others could not be looked after: %s", type(fault).__name__)
 
@@ -275,8 +306,8 @@ class Worker:
         """End the runs that the engine takes up no more."""
         from dbos import DBOS
 
-        records, before = self._durable.records, time.time() - _STILL_S
-        still = records.rows(_STILL, before)
+        before = time.time() - _STILL_S
+        still = self._durable.records.rows(_STILL, before)
         names = {workflow_id(run_id, part): (run_id, part) for run_id, part in still}
         if not names:
             return
@@ -288,8 +319,15 @@ class Worker:
         )
         for each in ended:
             # Who cancelled it may have died before he said so.
-            statement = _STOPPED if each.status == "CANCELLED" else _GIVEN_UP
-            records.change(statement, time.time(), *names[each.workflow_id], before)
+            self._end(*names[each.workflow_id], before, stopped=each.status == "CANCELLED")
+
+    def _end(self, run_id: str, part: int, before: float, *, stopped: bool) -> None:
+        """End a run that still stands as it was seen."""
+        how = (RunStatus.CANCELLED, "cancelled") if stopped else (RunStatus.FAILED, "given_up")
+        ended = self._durable.store.ended
+        self._durable.records.wait(
+            lambda connection: ended(connection, run_id, *how, part, before, where=_AS_SEEN)
+        )
 
     def _go_on(self) -> None:
         """Put runs into the queue that wait no more: who decided last may not have been able to."""
@@ -300,6 +338,14 @@ class Worker:
                 asked = {call.position for call in session.waiting(run_id) if call.needs_approval}
                 if asked <= set(decided):
                     durable.resume(run_id)
+
+    def _tidy(self) -> None:
+        """Erase what runs that have ended need no more, and delete those that are too old."""
+        durable = self._durable
+        erase(durable.records, durable.engine())
+        if time.monotonic() - self._purged > _PURGE_S:
+            self._purged = time.monotonic()
+            purge(durable.records, durable.host.settings.audit.retention_days)
 
     def _lives(self, name: str) -> bool:
         """Tell whether a worker's lock is held."""

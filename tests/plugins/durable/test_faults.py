@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import threading
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import psycopg
 
@@ -19,12 +20,16 @@ from support.durable import (
     working,
 )
 from support.tools import ADA
+from toolseam import hookimpl
+from toolseam._run_store import MemoryStore
 from toolseam.runs import Decision
 from toolseam_plugins.durable import _worker
 from toolseam_plugins.durable._durable import engine_client
 
 if TYPE_CHECKING:
     import pytest
+
+    from toolseam.runs import RunStep
 
 
 def test_a_worker_that_stops_leaves_its_runs_to_others(
@@ -42,6 +47,43 @@ def test_a_worker_that_stops_leaves_its_runs_to_others(
 
     assert (left.status, left.reason) == ("running", None)
     assert (ended.status, executions("a"), executions("b")) == ("completed", 2, 1)
+
+
+class Breaking(MemoryStore):
+    """A store that stops the worker in a run's second round, and breaks there, as threads do."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.until = threading.Event()
+
+    def note(self, step: RunStep) -> None:
+        """Stop it, and break."""
+        if step.round == 2 and not self.until.is_set():
+            self.until.set()
+            time.sleep(1.5)
+            raise RuntimeError
+
+    @hookimpl
+    def toolseam_run_store(self, host: Any) -> MemoryStore:
+        """Return it."""
+        return self
+
+
+def test_what_breaks_while_a_worker_stops_is_no_end_of_its_runs(url: str) -> None:
+    """Nobody is told of one, and the next worker goes on."""
+    store = Breaking()
+    with durable(url, store) as found:
+        told: list[str] = []
+        found.host.listen_to_runs(lambda each: told.append(getattr(each, "status", "")))
+        run_id = found.start("told", "read a;read b", actor=ADA)
+        found.work(until=store.until)
+        left = found.status(run_id)
+        with working(found):
+            ended = wait(found, run_id, *ENDED)
+
+    assert (left.status, left.reason) == ("running", None)
+    assert (ended.status, executions("a"), executions("b")) == ("completed", 1, 1)
+    assert "failed" not in told
 
 
 def _read_only(url: str, how: str) -> None:

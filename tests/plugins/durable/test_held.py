@@ -9,6 +9,7 @@ import time
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+import orjson
 import psycopg
 import pytest
 from dbos import error as dbos_error
@@ -126,6 +127,7 @@ def the_audit_has_each_step_once(url: str, run_id: str) -> None:
     steps = f"FROM run_step WHERE run_id = '{run_id}'"
     ((count, distinct),) = rows(url, f"SELECT count(*), count(DISTINCT number) {steps}")
     tools = rows(url, f"SELECT tool, status, effect {steps} AND kind = 'tool' ORDER BY number")
+    ((facts,),) = rows(url, f"SELECT facts {steps} AND tool = 'write' AND kind = 'tool'")
     (stands,) = rows(url, f"SELECT status, reason, writer FROM run WHERE id = '{run_id}'")
     said = rows(url, f"SELECT verdict, decided_by FROM run_decision WHERE run_id = '{run_id}'")
 
@@ -135,6 +137,7 @@ def the_audit_has_each_step_once(url: str, run_id: str) -> None:
         ("write", "execution_error", "unknown"),
         ("read", "ok", "none"),
     ]
+    assert orjson.loads(str(facts))["reason"] == "fenced"
     assert stands == ("completed", "completed", "")
     assert said == [("done", "ada")]
 

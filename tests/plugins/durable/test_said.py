@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import orjson
@@ -14,7 +13,9 @@ from toolseam import DataClass
 from toolseam.providers import Usage
 from toolseam.runs import KeptDecision, Run, RunError, RunStatus, Told
 from toolseam_plugins.durable import DurableError
-from toolseam_plugins.durable._journal import DRIVING, EngineJournal, place_of
+from toolseam_plugins.durable._fence import Begun, sealed_fence
+from toolseam_plugins.durable._journal import DRIVING, EngineJournal
+from toolseam_plugins.durable._places import place_of
 from toolseam_plugins.durable._records import Records
 from toolseam_plugins.durable._store import DurableStore
 
@@ -51,10 +52,9 @@ def held(found: Durable, kept: bytes | None = None) -> str:
     call = {"round": 1, "tool": "write", "status": "execution_error", "actor": "ada"}
     calls = [{**call, "position": position, "arguments": None} for position in (0, 1)]
     text = found.seal.close(orjson.dumps(calls), place_of(run_id, "held"))
-    change = found.records.change
-    change("UPDATE run SET status = 'held', held = %s WHERE id = %s", kept or text, run_id)
-    for key in ("1.0", "1.1", "1.2"):
-        change("INSERT INTO intent VALUES (%s, %s, 'lost', %s)", run_id, key, time.time())
+    fence = sealed_fence(found.seal, run_id, {f"1.{each}": Begun("lost") for each in range(3)})
+    statement = "UPDATE run SET status = 'held', held = %s, fence = %s WHERE id = %s"
+    found.records.change(statement, kept or text, fence, run_id)
     return run_id
 
 
@@ -99,7 +99,7 @@ def test_what_was_kept_before_the_answer_was_lost_is_no_conflict(url: str, found
         lambda: store.decide(waits, [SAID]),
         lambda: store.settle(holds, [Told(1, 0, "done", "ada")]),
     ):
-        breaking.lost = 2  # the first one says that the run is durable
+        breaking.lost = 1
         say()
         with pytest.raises(RunError) as refused:
             say()
@@ -113,13 +113,11 @@ def test_a_verdict_is_of_one_call_and_sealed(found: Durable) -> None:
     found.store.settle(first, [Told(1, 0, "done", "canary")])
     with pytest.raises(RunError) as refused:
         found.store.settle(first, [Told(1, 2, "done", "canary")])
-    (told,) = found.records.rows("SELECT told FROM intent WHERE told IS NOT NULL")[0]
-    found.records.change(
-        "UPDATE intent SET told = %s WHERE run_id = %s AND key = '1.1'", told, second
-    )
+    ((fence,),) = found.records.rows("SELECT fence FROM run WHERE id = %s", first)
+    found.records.change("UPDATE run SET fence = %s WHERE id = %s", fence, second)
 
     assert refused.value.code == "not_found"
-    assert b"canary" not in told
+    assert b"canary" not in fence
     assert [run.id for run in found.store.held_runs()] == [first]
     assert found.status(second).reason == "altered"
 
@@ -135,7 +133,7 @@ def test_one_held_run_that_cannot_be_read_leaves_the_others(found: Durable) -> N
 
 
 def test_a_run_that_was_cancelled_is_held_no_more(found: Durable) -> None:
-    """Though the store that the host had has not heard of it; other runs there are held as ever."""
+    """The store that the host had hears of it too; other runs there are held as ever."""
     cancelled = held(found)
     for run_id in (cancelled, "plain"):
         nothing: Any = ((), (), (), Usage(), 1, DataClass.PUBLIC_CONTENT)
@@ -144,7 +142,8 @@ def test_a_run_that_was_cancelled_is_held_no_more(found: Durable) -> None:
     found.cancel(cancelled)
 
     assert before == [cancelled, "plain"]
-    assert [run.id for run in found.host.held_runs()] == ["plain"]
+    for listed in (found.host.held_runs, found.store.inner.held_runs):
+        assert [run.id for run in listed()] == ["plain"]
 
 
 def test_what_is_committed_is_there_after_a_crash(found: Durable) -> None:
