@@ -1,6 +1,7 @@
 """Tools whose bodies run in other processes; each begun body leaves a line in a file."""
 
 import os
+import sys
 import time
 from pathlib import Path
 
@@ -73,6 +74,24 @@ def fetch_late(file: str, seconds: float) -> ToolResult:
 
 
 @tool(**READ)
+def fetch_noise(file: str, seconds: float) -> ToolResult:
+    """Print by all ways there are, begin when there is nothing to read, and take a while."""
+    print("noise")  # noqa: T201 - it is what is tested
+    sys.stdout.flush()
+    os.write(1, b"more noise\n")
+    if os.read(0, 1) == b"":
+        leave_line(file)
+    time.sleep(seconds)
+    return ToolResult.text("late")
+
+
+@tool(**READ)
+def fetch_large(size: int) -> ToolResult:
+    """Give a text of so many characters."""
+    return ToolResult.text("x" * size)
+
+
+@tool(**READ)
 def fetch_length(text: str) -> ToolResult:
     """Measure a text."""
     return ToolResult.text(str(len(text)))
@@ -119,6 +138,8 @@ TOOLS = (
     fetch_fault,
     fetch_refusal,
     fetch_late,
+    fetch_noise,
+    fetch_large,
     fetch_length,
     fetch_secret,
     change_late,

@@ -12,7 +12,6 @@ import threading
 from concurrent import futures
 from concurrent.futures import Executor, Future
 from ipaddress import ip_address
-from time import monotonic
 from typing import TYPE_CHECKING, Any, TypeAlias
 from urllib.parse import urlsplit
 from uuid import uuid4
@@ -44,6 +43,7 @@ _OURS: dict[str, Any] = {
     "distributed.client.scheduler-info-interval": "60s",
     "distributed.diagnostics.nvml": False,
     "distributed.scheduler.active-memory-manager.start": False,
+    "distributed.worker.preload": ["toolseam_plugins.executors._quiet"],
     # Its web servers cannot be kept from starting: they have no page, for anybody on the machine.
     "distributed.scheduler.http.routes": [],
     "distributed.worker.http.routes": [],
@@ -55,6 +55,8 @@ _PORT = 8786
 _LOT_BYTES = 4_000_000
 _PATIENCE_S = 0.02
 """How long an answer waits to be fetched together with others, in seconds."""
+_SLOW_S = 0.5
+"""After so many seconds the answers of each worker are asked for by themselves."""
 
 
 class DaskExecutor(Executor):
@@ -74,8 +76,9 @@ class DaskExecutor(Executor):
         self._turn = threading.Lock()
         self._waiting: list[tuple[_Call, Future[Any]]] = []
         self._open: set[Future[Any]] = set()
-        self._ended: list[tuple[Any, Future[Any]]] = []
-        self._fetching_since: float | None = None
+        self._ended: list[_Ended] = []
+        self._fetching = False
+        self._fetches: set[asyncio.Future[None]] = set()
         self._closed = False
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:  # noqa: ANN401
@@ -110,6 +113,7 @@ class DaskExecutor(Executor):
         """Hand over what waits, in lots of which Dask does not complain; in the client's thread."""
         with self._turn:
             taken, self._waiting = self._waiting, []
+        taken = [each for each in taken if not each[1].cancelled()]
         lot: list[tuple[_Call, Future[Any]]] = []
         size = 0
         for call, future in taken:
@@ -121,6 +125,8 @@ class DaskExecutor(Executor):
         self._send_lot(lot)
 
     def _send_lot(self, lot: list[tuple[_Call, Future[Any]]]) -> None:
+        if not lot:
+            return
         calls = [call for call, _ in lot]
         # Equal calls are two calls, and a body that failed is not tried again. By such a key the
         # scheduler's fence knows what is ours.
@@ -147,26 +153,59 @@ class DaskExecutor(Executor):
             await self._hand_on(there, future)
             return
         self._ended.append((there, future))
-        since = self._fetching_since
-        if since is None or monotonic() - since > _PATIENCE_S:
+        if not self._fetching:
             await self._fetch()
 
     async def _fetch(self) -> None:
         """Fetch what has ended, then what ended meanwhile: each fetch is a message to every worker.
 
-        Who has been waited for too long does not keep the others: they have a fetch of their own.
+        What is slow to come is not waited for: the others have a fetch of their own.
         """
-        while self._ended:
-            lot, self._ended = self._ended, []
-            self._fetching_since = monotonic()
-            try:
-                values = await self._client.gather([there for there, _ in lot], asynchronous=True)
-            except (Exception, asyncio.CancelledError):  # noqa: BLE001 - one of them, or all
-                await asyncio.gather(*(self._hand_on(there, future) for there, future in lot))
-            else:
-                for (_, future), value in zip(lot, values, strict=True):
-                    _settle(future, value)
-        self._fetching_since = None
+        self._fetching = True
+        try:
+            while self._ended:
+                lot, self._ended = self._ended, []
+                fetch = asyncio.ensure_future(self._take(lot))
+                self._fetches.add(fetch)
+                fetch.add_done_callback(self._fetches.discard)
+                await asyncio.wait({fetch}, timeout=_PATIENCE_S)
+        finally:
+            self._fetching = False
+
+    async def _take(self, lot: list[_Ended]) -> None:
+        """Fetch some answers; where one worker keeps the others waiting, those of each by itself.
+
+        A client of Dask asks for five lots at once and no more, and joins what is asked for in one
+        moment: a worker that has stopped would stop all of them. Its scheduler can be asked itself.
+        """
+        whole = asyncio.ensure_future(self._ask(lot))
+        _, late = await asyncio.wait({whole}, timeout=_SLOW_S)
+        if late:
+            with contextlib.suppress(Exception):  # the scheduler is gone, of which `whole` is told
+                workers = await self._client.scheduler.who_has(keys=_keys(lot))
+                lots: dict[tuple[str, ...], list[_Ended]] = {}
+                for each in lot:
+                    lots.setdefault(tuple(workers.get(each[0].key, ())), []).append(each)
+                if len(lots) > 1:
+                    await asyncio.gather(*map(self._ask, lots.values()))
+        await whole
+
+    async def _ask(self, lot: list[_Ended]) -> None:
+        """Ask for answers, and hand on what comes; one that was lost does not take others along."""
+        said: dict[str, Any] = {}
+        with contextlib.suppress(Exception, asyncio.CancelledError):  # the scheduler is gone, say
+            said = await self._client.scheduler.gather(keys=_keys(lot))
+        data, lost = said.get("data", {}), set(said.get("keys", ()))
+        again: list[_Ended] = []
+        alone: list[_Ended] = []
+        for there, future in lot:
+            if there.key in data:
+                _settle(future, data[there.key])
+            elif not future.done():
+                (again if lost and there.key not in lost else alone).append((there, future))
+        if again:
+            await self._ask(again)
+        await asyncio.gather(*(self._hand_on(*each) for each in alone))
 
     async def _hand_on(self, there: Any, future: Future[Any]) -> None:  # noqa: ANN401 - as above
         try:
@@ -178,6 +217,11 @@ class DaskExecutor(Executor):
 
 
 _Call: TypeAlias = "tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any]]"
+_Ended: TypeAlias = "tuple[Any, Future[Any]]"
+
+
+def _keys(lot: list[_Ended]) -> list[str]:
+    return [there.key for there, _ in lot]
 
 
 def _settle(future: Future[Any], value: object = None, error: Exception | None = None) -> None:
@@ -189,6 +233,18 @@ def _settle(future: Future[Any], value: object = None, error: Exception | None =
             future.set_exception(error)
 
 
+class _Cluster(distributed.LocalCluster):  # type: ignore[misc]
+    """One whose workers come back however long that takes.
+
+    Dask gives up for good a worker that is not there fifteen seconds after one had died: on a busy
+    machine, or where it died a second time, the cluster would shrink until nobody is left.
+    """
+
+    def _update_worker_status(self, op: str, msg: object) -> None:
+        """Know who is there, and leave it to the nannies to start the others."""
+        super(distributed.SpecCluster, self)._update_worker_status(op, msg)
+
+
 def started(settings: ExecutorSettings) -> DaskExecutor:
     """Start a scheduler and worker processes that nobody but this process can talk to."""
     if settings.options:
@@ -197,7 +253,7 @@ def started(settings: ExecutorSettings) -> DaskExecutor:
     client: Any = None
     try:
         with dask_config.set(_OURS):
-            cluster = distributed.LocalCluster(
+            cluster = _Cluster(
                 n_workers=settings.workers,
                 threads_per_worker=settings.threads,
                 processes=True,

@@ -1,20 +1,23 @@
 """Bodies over engines that others wrote: Dask, loky, the standard library's own pool."""
 
 import asyncio
+import gc
 import http.client
 import multiprocessing
 import os
 import signal
 import threading
 import time
+import warnings
 from collections.abc import Callable, Iterator
-from concurrent.futures import Executor, ProcessPoolExecutor
+from concurrent.futures import Executor, Future, ProcessPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import loky
 import psutil
 import pytest
+from dask import config as dask_config
 
 from support import engine_tools
 from support.dist_info import tools, write_dist
@@ -25,6 +28,8 @@ from toolseam_plugins.executors._fence import PREFIX, BodyLostError
 
 Make = Callable[[], Host]
 LIMITS = {"threads": 2, "waiting": 0}
+# A worker is killed while Dask connects to it: that leaves the socket to the collector of garbage.
+pytestmark = pytest.mark.filterwarnings("ignore:unclosed .*SSLSocket:ResourceWarning")
 
 
 def over(executor: Executor) -> Host:
@@ -70,6 +75,9 @@ def over_one_dask() -> Iterator[Host]:
     for host in made(over_dask):
         assert host.call("fetch_rows", {"rows": 1}, actor=ADA, timeout=300).success
         yield host
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ResourceWarning)  # see `pytestmark`
+        gc.collect()
 
 
 @pytest.fixture(scope="module", params=ENGINES)
@@ -302,6 +310,86 @@ def test_a_result_that_was_lost_is_not_made_again(cluster: Any, tmp_path: Path) 
 
     assert isinstance(task.exception(timeout=60), BodyLostError)
     assert len(engine_tools.begun(file)) == 1
+
+
+def test_a_worker_comes_back_however_late(cluster: Any, tmp_path: Path) -> None:
+    """Dask's own patience with those that died is over long before, and there are two again."""
+    wait_until(lambda: len(cluster._cluster.scheduler.workers) == 2)
+    with dask_config.set({"distributed.deploy.lost-worker-timeout": "10ms"}):
+        before = set(cluster._cluster.scheduler.workers)
+        cluster._client.submit(os._exit, 1)
+        wait_until(lambda: len(before - set(cluster._cluster.scheduler.workers)) == 1)
+        wait_until(lambda: len(cluster._cluster.scheduler.workers) == 2)
+
+
+def held(cluster: Any, file: Path) -> list[tuple[Any, Future[Any]]]:
+    """Make two workers hold an answer each that nobody has fetched; give what waits for them."""
+    addresses = sorted(cluster._cluster.scheduler.workers)
+    found: list[tuple[Any, Future[Any]]] = []
+    for at, address in enumerate(addresses):
+        key = f"{PREFIX}{file.name}-{at}"
+        words = {"key": key, "workers": [address], "allow_other_workers": True}
+        task = cluster._client.submit(engine_tools.leave_line, str(file), **words)
+        wait_until(task.done)
+        found.append((task, Future()))
+    return found
+
+
+@pytest.mark.parametrize("way", ["one after the other", "in one lot"])
+def test_a_worker_that_has_stopped_keeps_no_other_answer(
+    cluster: Any, tmp_path: Path, way: str
+) -> None:
+    """It holds an answer and says nothing: others are fetched, and when it dies its own is lost."""
+    wait_until(lambda: len(cluster._cluster.scheduler.workers) == 2)
+    file = tmp_path / way.replace(" ", "")
+    (slow, slowly), (task, answered) = held(cluster, file)
+    worker = engine_tools.begun(file)[0]
+    os.kill(worker, signal.SIGSTOP)
+    try:
+        add = cluster._client.loop.add_callback
+        if way == "in one lot":
+            add(cluster._take, [(slow, slowly), (task, answered)])
+        else:
+            for each in ((slow, slowly), (task, answered)):
+                add(cluster._follow, *each)
+
+        assert answered.result(60) is None
+        assert not slowly.done()
+    finally:
+        os.kill(worker, signal.SIGKILL)
+    with pytest.raises(BodyLostError):
+        slowly.result(60)
+    assert len(engine_tools.begun(file)) == 2
+
+
+def test_one_lost_answer_of_a_lot_takes_no_other_along(cluster: Any, tmp_path: Path) -> None:
+    """A worker dies as its answer is fetched with another's: that one comes, its own is lost."""
+    wait_until(lambda: len(cluster._cluster.scheduler.workers) == 2)
+    file = tmp_path / "lost"
+    (lost, gone), (task, answered) = held(cluster, file)
+
+    os.kill(engine_tools.begun(file)[0], signal.SIGKILL)
+    cluster._client.loop.add_callback(cluster._take, [(lost, gone), (task, answered)])
+
+    assert answered.result(60) is None
+    with pytest.raises(BodyLostError):
+        gone.result(60)
+    assert len(engine_tools.begun(file)) == 2
+
+
+def test_a_large_answer_comes_with_small_ones(over_one_dask: Host) -> None:
+    """While an answer of 20 MB is on its way, small calls are answered, and each gets its own."""
+
+    async def many() -> list[Any]:
+        session = over_one_dask.session(actor=ADA)
+        large = session.acall("fetch_large", {"size": 20_000_000})
+        small = (session.acall("fetch_rows", {"rows": rows}) for rows in range(20))
+        return await asyncio.gather(large, *small)
+
+    large, *small = asyncio.run(many())
+
+    assert large.content.startswith("x" * 10_000)
+    assert [result.content for result in small] == ["ä" * rows for rows in range(20)]
 
 
 def test_nobody_else_on_the_machine_has_a_way_in(cluster: Any) -> None:
