@@ -180,6 +180,12 @@ def test_a_tool_that_is_not_there_was_not_started() -> None:
         assert refused.value.reason == reason
 
 
+def test_why_a_body_did_not_begin_is_one_of_our_words() -> None:
+    """A model is told the reason, so a body that was taken over cannot choose it."""
+    with pytest.raises(Lost):
+        outcome_of(b"X" + json.dumps({"unstarted": ["[executors] read /srv", ""]}).encode())
+
+
 def test_what_arguments_refuse_was_not_executed() -> None:
     """The text of the author's own class comes back as `invalid_arguments`."""
     result = body("where", {"number": 3}, settings='[{}, {}, "", "plugins.x"]')
