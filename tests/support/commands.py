@@ -51,7 +51,9 @@ class Starts:
         ours, theirs = socket.socketpair()
         with theirs:
             words = [sys.executable, FORKING, str(theirs.fileno())]
-            self._process = subprocess.Popen(words, pass_fds=[theirs.fileno()])
+            # Each command names its own path.
+            environ = {name: each for name, each in os.environ.items() if name != "PYTHONPATH"}
+            self._process = subprocess.Popen(words, pass_fds=[theirs.fileno()], env=environ)
         self._channel = ours
         ours.settimeout(60)
         atexit.register(self.close)
