@@ -128,14 +128,9 @@ def outcome_of(answer: object) -> ToolResult:
     raise Lost("worker_protocol", "the answer is of no known kind")
 
 
-def preview_of(answer: object) -> ToolResult:
-    """Return likewise what a preview gave; arguments that the author's class refused raise."""
-    from toolseam._call import Refused  # where a body runs nobody has it
-
-    result = outcome_of(answer)
-    if cast("bytes", answer)[:1] == _OTHER:
-        raise Refused(result)
-    return result
+def was_refused(answer: bytes) -> bool:
+    """Tell whether an answer with a result is of arguments that the author's class refused."""
+    return answer[:1] == _OTHER
 
 
 def _refuse_bulk(encoded: bytes) -> None:

@@ -21,11 +21,11 @@ from toolseam._body import (
     Raised,
     asked,
     outcome_of,
-    preview_of,
     request_of,
     run_body,
+    was_refused,
 )
-from toolseam._call import Facilities
+from toolseam._call import Facilities, Refused
 from toolseam._errors import SettingsError
 from toolseam._levels import Zone
 from toolseam._outcome import rose
@@ -137,7 +137,11 @@ class Away:
 
     def preview(self, arguments: object, context: ToolContext) -> ToolResult:  # noqa: ARG002
         """Run the tool's `preview` apart, and wait for it."""
-        return preview_of(self.answer(context, "preview"))
+        answer = self.answer(context, "preview")
+        result = outcome_of(answer)
+        if was_refused(answer):  # an approver is told so in the same words as inline
+            raise Refused(result)
+        return result
 
     async def aexecute(self, arguments: object, context: ToolContext) -> ToolResult:  # noqa: ARG002
         """Run the tool's `execute` apart, and await it."""
