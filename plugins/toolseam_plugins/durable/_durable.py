@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import threading
 import time
 from contextlib import suppress
 from importlib.util import find_spec
@@ -29,7 +30,6 @@ from toolseam_plugins.durable._retention import erase, purge, workflow_id
 from toolseam_plugins.durable._store import HELD, WAITING, DurableStore
 
 if TYPE_CHECKING:
-    import threading
     from collections.abc import Iterable, Mapping, Sequence
     from typing import Unpack
 
@@ -110,6 +110,7 @@ class Durable:
         self.records = Records(database_url)
         self._hold_key()
         self._providers = dict(providers or {})
+        self._turn = threading.Lock()
         self._client: DBOSClient | None = None
         state = host._state  # noqa: SLF001 - a store before the host's own; no hook gives one later
         self.store = DurableStore(state.store, self.records, self.seal)
@@ -306,9 +307,10 @@ class Durable:
 
     def engine(self) -> DBOSClient:
         """Return what the engine's tables are asked with; raises `DurableError`."""
-        if self._client is None:
-            self._client = engine_client(self.url)
-        return self._client
+        with self._turn:
+            if self._client is None:
+                self._client = engine_client(self.url)
+            return self._client
 
 
 def _stands(connection: Connection, run_id: str) -> tuple[Any, ...]:
