@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import atexit
+import json
 import os
+import shutil
 import signal
+import socket
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 import uuid
 from contextlib import contextmanager, suppress
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -141,43 +147,98 @@ def durable(url: str, *plugins: Any, **settings: Any) -> Generator[Durable]:
             found.close()
 
 
-_KEEPER = """
-import ctypes, os, select, signal, sys, time
+# Imports all once, and forks a keeper of workers for each connection; ends with who began it.
+_NURSERY = """
+import ctypes, json, os, select, signal, socket, sys, time
 from pathlib import Path
 import dbos, psycopg, cryptography.hazmat.primitives.ciphers.aead
 from support.durable import drive
-from toolseam_plugins.durable import _worker
+from toolseam_plugins import audit
+from toolseam_plugins.durable import _durable, _journal, _records, _retention, _store, _worker
 
-pids, url, audit = Path(sys.argv[1]), *sys.argv[2:4]
-count, concurrency, attempts = map(int, sys.argv[4:])
-ctypes.CDLL(None).prctl(1, signal.SIGKILL)
-
-def begin():
-    keeper, pid = os.getpid(), os.fork()
-    if pid:
-        return pid
+def die_with_parent(parent):
     ctypes.CDLL(None).prctl(1, signal.SIGKILL)
-    if os.getppid() == keeper:
-        drive(url, audit, concurrency, attempts)
-    os._exit(1)
+    if os.getppid() != parent:
+        os._exit(1)
 
-def tell():
-    temporary = pids.with_suffix(".new")
-    temporary.write_text(" ".join(map(str, [deaths, *running])))
-    temporary.rename(pids)
+def keep(connection, pids, count, environment, how):
+    os.environ.clear()
+    os.environ.update(environment)
+    pids, keeper = Path(pids), os.getpid()
 
-deaths, running = 0, [begin() for _ in range(count)]
-tell()
-while not select.select([sys.stdin], [], [], 0.02)[0]:
-    gone, _ = os.waitpid(-1, os.WNOHANG)
-    if gone:
-        deaths += 1
-        time.sleep(0.1)
-        running[running.index(gone)] = begin()
-        tell()
-for pid in running:
-    os.kill(pid, signal.SIGKILL)
+    def begin():
+        pid = os.fork()
+        if pid:
+            return pid
+        try:
+            connection.close()
+            die_with_parent(keeper)
+            drive(*how)
+        finally:
+            os._exit(1)
+
+    def tell():
+        temporary = pids.with_suffix(".new")
+        temporary.write_text(" ".join(map(str, [deaths, *running])))
+        temporary.rename(pids)
+
+    deaths, running = 0, [begin() for _ in range(count)]
+    tell()
+    while not select.select([connection], [], [], 0.05)[0]:
+        gone, _ = os.waitpid(-1, os.WNOHANG)
+        if gone:
+            deaths += 1
+            time.sleep(0.1)
+            running[running.index(gone)] = begin()
+            tell()
+    for pid in running:
+        os.kill(pid, signal.SIGKILL)
+        os.waitpid(pid, 0)
+
+die_with_parent(int(sys.argv[1]))
+signal.signal(signal.SIGCHLD, lambda *_: None)
+door, nursery = socket.socket(fileno=0), os.getpid()
+while True:
+    connection, _ = door.accept()
+    with connection, connection.makefile() as words:
+        asked = json.loads(words.readline())
+        if not os.fork():
+            try:
+                door.close()
+                die_with_parent(nursery)
+                keep(connection, *asked)
+            finally:
+                os._exit(0)
+    while True:
+        try:
+            if not os.waitpid(-1, os.WNOHANG)[0]:
+                break
+        except ChildProcessError:
+            break
 """
+
+
+@cache
+def _nursery() -> str:
+    """Start the process that forks workers, once, and return where it is asked for them."""
+    place = str(Path(tempfile.mkdtemp(prefix="toolseam-nursery-")) / "door")
+    with socket.socket(socket.AF_UNIX) as door:
+        door.bind(place)
+        door.listen()
+        begun = subprocess.Popen(
+            [sys.executable, "-c", _NURSERY, str(os.getpid())],
+            env=os.environ | {"PYTHONPATH": TESTS},
+            stdin=door.fileno(),
+            stdout=subprocess.DEVNULL,
+        )
+    atexit.register(_end, begun, place)
+    return place
+
+
+def _end(begun: subprocess.Popen[bytes], place: str) -> None:
+    begun.kill()
+    begun.wait()
+    shutil.rmtree(Path(place).parent, ignore_errors=True)
 
 
 def drive(url: str, audited: str, concurrency: int, attempts: int) -> None:
@@ -199,13 +260,12 @@ class Workers:
     def __init__(self, url: str, count: int, audited: str, *how: int) -> None:
         self._pids = log().with_name(f"workers-{uuid.uuid4().hex}")
         self._pids.parent.mkdir(parents=True, exist_ok=True)
-        words = map(str, (self._pids, url, audited, count, *how))
-        self._keeper = subprocess.Popen(
-            [sys.executable, "-c", _KEEPER, *words],
-            env=os.environ | {"PYTHONPATH": TESTS},
-            stdin=subprocess.PIPE,
-            stdout=subprocess.DEVNULL,
-        )
+        place = _nursery()
+        self._keeper = socket.socket(socket.AF_UNIX)
+        self._keeper.settimeout(WAIT_S)
+        self._keeper.connect(place)
+        asked = str(self._pids), count, dict(os.environ), (url, audited, *how)
+        self._keeper.sendall(json.dumps(asked).encode() + b"\n")
 
     @property
     def deaths(self) -> int:
@@ -226,9 +286,9 @@ class Workers:
 
     def stop(self) -> None:
         """End all of them."""
-        if self._keeper.stdin is not None:
-            self._keeper.stdin.close()
-        self._keeper.wait(WAIT_S)
+        with self._keeper:
+            self._keeper.shutdown(socket.SHUT_WR)
+            assert self._keeper.recv(1) == b""
 
     def _told(self) -> list[int]:
         with suppress(FileNotFoundError):
