@@ -89,6 +89,13 @@ class BodyFuture(Future[bytes]):
             self._worker = worker
             return True
 
+    def end(self, ended: bytes | BaseException | None) -> None:
+        """Give whoever waits what came of it; None: that has been given."""
+        if isinstance(ended, bytes):
+            self.set_result(ended)
+        elif ended is not None:
+            self.set_exception(ended)
+
     def leaves(self) -> None:
         """Be at work in no worker any more."""
         with self._turn:
@@ -221,8 +228,10 @@ class ProcessPool:
                     break
                 continue
             while call is not None:
-                self._carry(seat, call)
-                call = self._next(seat, call)
+                done, ended = call, self._carry(seat, call)
+                # Free first: whoever waits may ask again at once, and needs no other process.
+                call = self._next(seat, done)
+                done.end(ended)
             if self._closed or seat in self._leaving:
                 break
         if seat.worker is not None:
@@ -268,29 +277,29 @@ class ProcessPool:
                     return call
         return waiting.popleft()
 
-    def _carry(self, seat: _Seat, call: BodyFuture) -> None:
+    def _carry(self, seat: _Seat, call: BodyFuture) -> bytes | BaseException | None:
+        """Have a call run; return how it ended, None where it never began."""
         if call.stopped is not None:
-            return
+            return None
         try:
             worker = self._worker(seat, call.kind)
         except BaseException as error:  # noqa: BLE001 - whoever waits gets it
             seat.worker = None
             call.never_began(error)
-            return
+            return None
         if not call.goes_to(worker):
-            return
+            return None
         try:
             answer, more = worker.carry(call.request, call.ask)
         except BaseException as error:  # noqa: BLE001 - likewise
             seat.worker = None
             call.leaves()
-            call.set_exception(_as_stopped(error, call.stopped))
-            return
+            return _as_stopped(error, call.stopped)
         call.leaves()
         if not more or worker.served >= self._limits.calls or call.stopped is not None:
             seat.worker = None
             worker.end()
-        call.set_result(answer)
+        return answer
 
     def _worker(self, seat: _Seat, kind: _Kind) -> Worker:
         """Return the warm worker of the seat if it is of the right kind, else a new one."""

@@ -39,14 +39,14 @@ def test_a_body_runs_in_a_process_of_its_own(pool: ProcessPool) -> None:
 
 
 @pytest.mark.parametrize("size", [0, 1, 1000, 1_000_000, LARGEST - 5])
-def test_an_answer_comes_back_whole(pool: ProcessPool, size: int) -> None:
+def test_an_answer_comes_back_whole(standing: ProcessPool, size: int) -> None:
     """Requests and answers of any size up to the largest go through."""
     body = os.urandom(size)
 
-    assert answer(pool, b"echo " + body) == body
+    assert answer(standing, b"echo " + body) == body
 
 
-def test_a_body_asks_its_host(pool: ProcessPool) -> None:
+def test_a_body_asks_its_host(standing: ProcessPool) -> None:
     """What a body asks is answered by the function that was handed over with it."""
     asked: list[bytes] = []
 
@@ -54,31 +54,33 @@ def test_a_body_asks_its_host(pool: ProcessPool) -> None:
         asked.append(question)
         return question * 100_000
 
-    said = submitted(pool, b"asks " + b"why?" * 2, ask=ask).result(WAIT_S)
+    said = submitted(standing, b"asks " + b"why?" * 2, ask=ask).result(WAIT_S)
 
     assert asked == [b"why?why?"]
     assert said == b"the host said " + b"why?why?" * 100_000
 
 
-def test_what_a_host_raises_when_asked_ends_the_body(pool: ProcessPool) -> None:
+def test_what_a_host_raises_when_asked_ends_the_body(standing: ProcessPool) -> None:
     """The future raises it, and the worker is gone."""
 
     def ask(question: bytes) -> bytes:
         raise ZeroDivisionError
 
-    before = answer(pool, b"pid")
+    before = answer(standing, b"pid")
 
     with pytest.raises(ZeroDivisionError):
-        submitted(pool, b"asks", ask=ask).result(WAIT_S)
-    assert answer(pool, b"pid") != before
+        submitted(standing, b"asks", ask=ask).result(WAIT_S)
+    assert answer(standing, b"pid") != before
 
 
-def test_a_body_that_is_over_asks_nothing(pool: ProcessPool) -> None:
+def test_a_body_that_is_over_asks_nothing(standing: ProcessPool) -> None:
     """The way to ask ends with the call that it was given to."""
-    answer(pool, b"asks_late")
+    answer(standing, b"asks_late")
 
-    assert answer(pool, b"asks_late what?") == b"The call is over: its tool cannot ask the host."
-    assert answer(pool, b"echo still there") == b"still there"
+    assert (
+        answer(standing, b"asks_late what?") == b"The call is over: its tool cannot ask the host."
+    )
+    assert answer(standing, b"echo still there") == b"still there"
 
 
 def test_a_worker_serves_one_owner_only(make_pool: MakePool) -> None:
@@ -294,11 +296,11 @@ def test_a_worker_that_fails_ends_its_own_call_only(
     assert beside.result(WAIT_S) == b"the host said 1"
 
 
-def test_a_gigabyte_is_not_taken_in(pool: ProcessPool) -> None:
+def test_a_gigabyte_is_not_taken_in(standing: ProcessPool) -> None:
     """However much a worker sends, the host holds no more than the largest frame."""
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 
-    lost(submitted(pool, b"sends_too_much"))
+    lost(submitted(standing, b"sends_too_much"))
 
     grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
     assert grown < 100_000  # KiB; what the largest frame takes, twice, and some
@@ -344,10 +346,10 @@ def test_processes_that_a_tool_leaves_are_killed(pool: ProcessPool, mark: str, b
     assert len(running(mark)) == 2  # the supervisor and the worker of the last call
 
 
-def test_a_request_that_is_too_large_is_not_begun(pool: ProcessPool) -> None:
+def test_a_request_that_is_too_large_is_not_begun(standing: ProcessPool) -> None:
     """It is refused before anything is sent."""
     with pytest.raises(NotStarted) as caught:
-        submitted(pool, bytes(LARGEST + 1))
+        submitted(standing, bytes(LARGEST + 1))
 
     assert caught.value.reason == "too_large"
 
@@ -481,9 +483,9 @@ def test_a_worker_that_cannot_start_is_no_call(make_pool: MakePool) -> None:
     assert "No module named 'support.nowhere'" in detail
 
 
-def test_an_answer_may_be_given_up_by_many_threads(pool: ProcessPool) -> None:
+def test_an_answer_may_be_given_up_by_many_threads(standing: ProcessPool) -> None:
     """Giving up and answering at one moment leave each call with one end, and the pool well."""
-    calls = [submitted(pool, b"echo x") for _ in range(60)]
+    calls = [submitted(standing, b"echo x") for _ in range(60)]
     threads = [threading.Thread(target=call.cancel) for call in calls for _ in range(2)]
     for thread in threads:
         thread.start()
@@ -491,7 +493,7 @@ def test_an_answer_may_be_given_up_by_many_threads(pool: ProcessPool) -> None:
     ends = {type(call.exception(WAIT_S)).__name__ for call in calls}
 
     assert ends <= {"NoneType", "Lost", "NotStarted"}
-    assert answer(pool, b"echo next") == b"next"
+    assert answer(standing, b"echo next") == b"next"
 
 
 def test_a_fork_of_the_host_begins_anew() -> None:
