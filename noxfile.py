@@ -41,14 +41,13 @@ OUR_WORDS = tuple(
 
 # What takes long and asks our own code, not the interpreter or a library: once, on the oldest.
 LONG = (
-    "tests/security",
     "tests/builtin_tools/test_conformance.py",
     "tests/plugins/conformance/test_matrix.py",
     "tests/plugins/durable",
     "tests/test_how_to_run.py",
 )
-# The command line has new libraries' turn on the newest interpreter.
-COMMANDS = ("tests/core/cli", "tests/distributions")
+# What the age of a library changes least: with the newest alone, on the oldest and the newest.
+NEW = ("tests/core/cli", "tests/distributions", "tests/security")
 # By files in three processes: half of the time on two cores is waiting; what a file shares
 # is made once.
 SPREAD = ("-n", "3", "--dist", "loadfile")
@@ -129,7 +128,7 @@ def tests(session: nox.Session) -> None:
     """Run the tests on every supported interpreter, against the built wheel.
 
     The oldest runs all. On the others what they say of our own texts and types would be the same;
-    the mutants of the kit, the long attacks and the kills of durable runs are left to it too.
+    the mutants of the kit and the kills of durable runs are left to it too.
     """
     install_wheel(session, *COMPILED, *groups("test"))
     first = session.python == PYTHONS[0]
@@ -151,7 +150,7 @@ def lowest(session: nox.Session) -> None:
         *(each for name in extras if name != "all" for each in extras[name]),
     ]
     install_wheel(session, *COMPILED, "--resolution", "lowest-direct", *ours, *groups("test"))
-    run_tests(session, AGAIN, *without(*LONG, *OUR_WORDS, *COMMANDS))
+    run_tests(session, AGAIN, *without(*LONG, *OUR_WORDS, *NEW))
 
 
 @nox.session(tags=["full"], requires=["wheel"])
