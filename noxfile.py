@@ -46,8 +46,8 @@ LONG = (
     "tests/plugins/durable",
     "tests/test_how_to_run.py",
 )
-# What the age of a library changes least: with the newest alone, on the oldest and the newest.
-NEW = ("tests/core/cli", "tests/distributions", "tests/security")
+# The command line says the same over an older library: on the oldest and the newest interpreter.
+COMMANDS = ("tests/core/cli", "tests/distributions")
 # By files in three processes: half of the time on two cores is waiting; what a file shares
 # is made once.
 SPREAD = ("-n", "3", "--dist", "loadfile")
@@ -150,7 +150,7 @@ def lowest(session: nox.Session) -> None:
         *(each for name in extras if name != "all" for each in extras[name]),
     ]
     install_wheel(session, *COMPILED, "--resolution", "lowest-direct", *ours, *groups("test"))
-    run_tests(session, AGAIN, *without(*LONG, *OUR_WORDS, *NEW))
+    run_tests(session, AGAIN, *without(*LONG, *OUR_WORDS, *COMMANDS))
 
 
 @nox.session(tags=["full"], requires=["wheel"])
