@@ -17,10 +17,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from builtin_tools.conftest import plenty_of_time
 from support.databases import everything, hot_journal
 from support.postgres import Postgres, postgres
 from toolseam import Actor
 from toolseam.testing import harness
+from toolseam_builtin._database._asking import read_until
+from toolseam_builtin._database._sqlite import SqliteDatabase
 from toolseam_builtin.accounts import list_groups, list_users, list_users_raw
 from toolseam_builtin.content import read_records
 from toolseam_builtin.editing import update_record_metadata
@@ -35,7 +38,7 @@ if TYPE_CHECKING:
     from toolseam import ToolResult
     from toolseam.testing import Harness
 
-__all__ = ["postgres"]
+__all__ = ["plenty_of_time", "postgres"]
 
 CANARY = "CANARYc4n4ry7Q2w9Zx"
 ALLOWED = {"not_found", "permission_denied", "unavailable", "timeout"}
@@ -201,6 +204,13 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Workspace:
     return make_hostile(tmp_path_factory.mktemp("hostile"))
 
 
+@pytest.fixture
+def hurried(plenty_of_time: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let tools give themselves less time than their caller does, for reading and for counting."""
+    for function in (read_until, SqliteDatabase.count):
+        monkeypatch.setattr(function, "__defaults__", (0.4,))
+
+
 @pytest.fixture(scope="module")
 def reader(hostile: Workspace) -> Iterator[Harness]:
     """What reads records of the hostile database."""
@@ -233,6 +243,7 @@ def test_every_database_tool_is_tried() -> None:
     assert known | {"get_json_column_schema", "count_records"} <= set(database_tools())
 
 
+@pytest.mark.usefixtures("hurried")
 @pytest.mark.parametrize("name", sorted(database_tools()))
 def test_no_table_leaks_hangs_or_breaks_a_tool(hostile: Workspace, name: str) -> None:
     """Each tool with each name ends in time and in its codes; no canary, no silence, no change."""
@@ -316,6 +327,7 @@ def test_what_is_refused_sounds_like_what_is_absent(reader: Harness, name: str) 
     assert result.failure.message.startswith(f"No readable table '{name}'.")
 
 
+@pytest.mark.usefixtures("hurried")
 def test_what_never_ends_is_given_up(reader: Harness) -> None:
     """An endless view ends at its budget, one that cannot even be prepared at once."""
     endless, bomb = (reader.call({"table": name}, timeout=PATIENCE) for name in ("endless", "bomb"))

@@ -88,10 +88,10 @@ def postgres() -> Iterator[Postgres]:
 @contextmanager
 def server() -> Generator[Postgres]:
     """Run a server of its own on a free port, as long as this process lives."""
-    folder, port = _folder(), _free_port()
+    folder, identity = _folder(), _identity()
     # Making one anew takes ten times as long as copying it with its owner.
     subprocess.run(["cp", "-a", _fresh(), folder / "data"], check=True)
-    identity = _identity()
+    port = _free_port()
     settings = (*_SETTINGS, f"port={port}", f"unix_socket_directories={folder}")
     flags = [part for setting in settings for part in ("-c", setting)]
     command: list[str | Path] = [_binaries() / "postgres", "-D", folder / "data", *flags]
