@@ -43,7 +43,7 @@ class Outcome:
     """One call: what the hook gave, what the host made of it, and what else happened meanwhile.
 
     `heard` is None where the hook was not reached; `fault` is path and reason why what it returned
-    is no sound result. `result` is None where something escaped from
+    is no sound result. `result` and `step` are None where something escaped from
     the host, which then stands in `escaped`. `noted` is what the interpreter said, `printed` what
     went to standard output, `changed` names what the process shares and was left otherwise.
     """
@@ -285,7 +285,7 @@ class Subject:
             differs = changed(shared, footprint())
             if differs:
                 restore(shared)
-        step = next((told for told in finished if isinstance(told, Step)), None)
+        step = self._own(finished, result)
         if len(place.violations) > before:
             place.readmit(self.name)
         last = heard[-1] if heard else None
@@ -304,6 +304,14 @@ class Subject:
             tuple(noted),
             tuple(differs),
         )
+
+    def _own(self, finished: list[object], result: ToolResult | None) -> Step | None:
+        """Find the step of a call among those of calls that it made, and of other people's.
+
+        Where one result is two steps', the tool handed on what it got from itself, and ended last.
+        """
+        steps = (told for told in reversed(finished) if isinstance(told, Step))
+        return next((s for s in steps if s.result is result and s.tool == self.name), None)
 
     def _perform(
         self,

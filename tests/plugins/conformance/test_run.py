@@ -1,5 +1,6 @@
 import os
 import sys
+import threading
 import time
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
@@ -13,7 +14,7 @@ from plugins.conformance import good
 from plugins.conformance.mutants import NOTHING, Plugin, fine, prints, talking
 from support.tools import Counted
 from support.tools import fine as answer
-from toolseam import Host, ToolResult, testing
+from toolseam import Actor, Host, Step, ToolContext, ToolResult, testing, tool
 from toolseam.testing import TargetError, check_tool, targets
 from toolseam_plugins import conformance
 from toolseam_plugins.conformance import (
@@ -207,6 +208,66 @@ def test_a_host_may_be_given() -> None:
     made_by = only(counted, "second-host-works", host=lambda: Host(tools=[counted]))
 
     assert made_by.status is Status.PASSED
+
+
+@tool(effect="read_only", data_class="public_content")
+def short() -> ToolResult:
+    """Tell little."""
+    return ToolResult.text("ok")
+
+
+@tool(effect="read_only", data_class="public_content")
+def long_after_short(context: ToolContext) -> ToolResult:
+    """Tell too much, and ask another tool before."""
+    context.call("short", {})
+    return ToolResult.text("x" * 3_000_000)
+
+
+@tool(effect="read_only", data_class="public_content")
+def short_after_long(context: ToolContext, again: bool = True) -> ToolResult:
+    """Tell little, and ask itself before for too much."""
+    if again:
+        context.call("short_after_long", {"again": False})
+    return ToolResult.text("ok" if again else "x" * 3_000_000)
+
+
+def test_a_tool_that_calls_is_judged_by_its_own_answer() -> None:
+    """What is said of a nested call, be it of the same tool, is not said of the one around it."""
+    tools = [short, long_after_short, short_after_long]
+    with Host(tools=tools) as host:
+        found = [
+            only(each, "content-within-budget", host=host, examples=[{}]).message
+            for each in (long_after_short, short)
+        ]
+        outer = Subject(targets(short_after_long)[0], host=host).call({})
+
+    assert found[0] == "content of 3000000 bytes was cut to what leaves the seam"
+    assert "cut" not in found[1]
+    assert outer.step is not None
+    assert not outer.step.truncated
+
+
+def test_a_call_of_somebody_else_is_not_judged() -> None:
+    """On a host that is in use, what others ask the same tool meanwhile is not the kit's."""
+    turn = threading.local()
+
+    with Host(tools=[short_after_long]) as host:
+
+        def ask() -> None:
+            turn.others = True
+            host.call("short_after_long", {"again": False}, actor=Actor.system)
+
+        def ask_too(told: object) -> None:
+            if isinstance(told, Step) and not hasattr(turn, "others"):
+                others = threading.Thread(target=ask)
+                others.start()
+                others.join(timeout=10)
+
+        host.listen(ask_too)
+        found = Subject(targets(short_after_long)[0], host=host).call({})
+
+    assert found.step is not None
+    assert not found.step.truncated
 
 
 def test_a_host_without_the_tool_is_told() -> None:
