@@ -105,7 +105,9 @@ def structure(table: Mapping[str, Any], into: type[T], file: str | None, key: st
 def _converter() -> Converter:
     """Make a converter that takes each kind of value for itself only; `"8"` is no number.
 
-    One a process: what it compiles for a class takes longer than reading a file with it.
+    One a process: what it compiles for a class takes longer than reading a file with it. It keeps
+    every settings class that it was asked for as long as the process lives, one of a plugin that
+    was taken away or reloaded too.
     """
     from cattrs import Converter
     from cattrs.gen import (
