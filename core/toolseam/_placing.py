@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import copy
 import sys
+from concurrent.futures import Future
 from time import monotonic
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, cast
@@ -35,14 +36,14 @@ from toolseam._text import short
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
-    from concurrent.futures import Executor, Future
+    from concurrent.futures import Executor
 
     from toolseam._binding import BoundTool
     from toolseam._body import Ask
     from toolseam._call import Call
     from toolseam._context import ToolContext
     from toolseam._levels import DataClass
-    from toolseam._runners import Runners
+    from toolseam._runners import Runners, There
 
 INLINE, THREAD, PROCESS, SANDBOX = "inline", "thread", "process", "sandbox"
 OURS = (INLINE, THREAD, PROCESS, SANDBOX)
@@ -127,7 +128,6 @@ class Away:
         self._runners = runners
         self._words = words
         self._timeout_s = timeout_s
-        self._reached = False
         self._looked = False
         self._found: str | None = None
 
@@ -145,12 +145,10 @@ class Away:
 
     async def aexecute(self, arguments: object, context: ToolContext) -> ToolResult:  # noqa: ARG002
         """Run the tool's `execute` apart, and await it."""
-        call, tool = whole(context)
-        if not self._reached and self._target() is not None:
-            start = self._runners.reach(self._tool.place)
-            if start is not None:  # it takes seconds, and the loop must not
-                await asyncio.wrap_future(start)
-        future = self._submit(call, tool, context, "execute", self._until(context))
+        until = self._until(context)
+        while isinstance(there := self._there(), Future):
+            await asyncio.wrap_future(there)  # it takes seconds, and the loop must not
+        future = self._submit(there, context, "execute", until)
         task = asyncio.current_task()
         cancels = 0 if task is None else task.cancelling()
         try:
@@ -168,9 +166,11 @@ class Away:
 
     def answer(self, context: ToolContext, hook: str) -> bytes:
         """Run a hook apart and return the bytes of its answer."""
-        call, tool = whole(context)
+        call, _ = whole(context)
         until = self._until(context)
-        future = self._submit(call, tool, context, hook, until)
+        while isinstance(there := self._there(), Future):
+            there.result(max(0.0, until - monotonic()))
+        future = self._submit(there, context, hook, until)
         try:
             while True:
                 try:
@@ -197,20 +197,20 @@ class Away:
     def _until(self, context: ToolContext) -> float:
         return monotonic() + self._timeout_s if context.deadline is None else context.deadline
 
-    def _submit(
-        self, call: Call, tool: BoundTool, context: ToolContext, hook: str, until: float
-    ) -> Future[bytes]:
-        target = self._target()
-        if target is None:
+    def _there(self) -> There | Future[None]:
+        """Return what carries the body, or what tells that its start has ended."""
+        if self._target() is None:
             raise NotStarted("no_import", NO_IMPORT)
-        runner, version = self._runners.runner(self._tool.place, self._tool, until)
-        if not self._reached:
-            if call.abandoned:  # while it was being reached
-                raise TimeoutError
-            self._reached = True
+        return self._runners.runner(self._tool.place, self._tool)
+
+    def _submit(self, there: There, context: ToolContext, hook: str, until: float) -> Future[bytes]:
+        runner, version = there
+        call, tool = whole(context)
+        if call.abandoned or monotonic() >= until:  # while it was being reached
+            raise TimeoutError
         actor = context.actor
         head = {
-            "target": target,
+            "target": self._target(),
             "name": tool.name,
             "distribution": tool.distribution,
             "version": version,
@@ -223,11 +223,7 @@ class Away:
             "actor": None if actor is None else [actor.name, sorted(actor.roles), actor.service],
         }
         request = request_of(head, cast("bytes", call.arguments))
-        try:
-            return runner.submit(request, owner=tool.distribution, ask=_Lent(call, tool).ask)
-        except NotStarted:
-            self._reached = False
-            raise
+        return runner.submit(request, owner=tool.distribution, ask=_Lent(call, tool).ask)
 
 
 def _settled(future: Future[bytes]) -> bytes:

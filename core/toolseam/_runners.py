@@ -10,7 +10,7 @@ from concurrent.futures import Future
 from contextlib import suppress
 from pathlib import Path
 from time import monotonic
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import attrs
 
@@ -43,6 +43,8 @@ if TYPE_CHECKING:
     from toolseam._wrappers import HostPlugins
     from toolseam.isolation._pool import InSandbox, ProcessPool
 
+There: TypeAlias = "tuple[Runner, str | None]"
+"""What carries bodies to a place, and the version of a tool that has to be there, if any has."""
 _AGAIN_S = 5.0
 """How soon what could not be made is tried again: an engine that is away answers late."""
 _CLOSE_S = 60.0
@@ -106,32 +108,20 @@ class Runners:
                 message = f"runs_in.{key}: there is no place {short(place)!r}{hint}"
                 raise SettingsError(message, key=f"runs_in.{key}")
 
-    def runner(self, place: str, tool: BoundTool, until: float) -> tuple[Runner, str | None]:
+    def runner(self, place: str, tool: BoundTool) -> There | Future[None]:
         """Return what carries a tool's body, and the version that has to be there, if any has.
 
-        Raises `NotStarted` where the place cannot be had, and `TimeoutError` where it is not there
-        in time; what is being started goes on starting then.
+        Where that has to be started first, it is begun, and what is returned tells its end: ask
+        again then. Who waits for it no more does not stop it. Raises `NotStarted` where the place
+        cannot be had.
         """
         if place == PROCESS:
             return self._processes(), None
         if place == SANDBOX:
             return self._sandboxes.get(tool.name) or self._sandbox(tool), None
         found = self._made.get(place)
-        if found is None or found.refuses:
-            there = self._reach(place)
-            while isinstance(there, Future):
-                there.result(max(0.0, until - monotonic()))
-                there = self._reach(place)
-            found = there
-        return found, tool.version or None
-
-    def reach(self, place: str) -> Future[None] | None:
-        """Begin what has to be started before a body can go to a place; None: nothing has to.
-
-        Raises `NotStarted`.
-        """
-        there = None if place in OURS else self._reach(place)
-        return there if isinstance(there, Future) else None
+        there = self._reach(place) if found is None or found.refuses else found
+        return there if isinstance(there, Future) else (there, tool.version or None)
 
     def obstacle(self, tool: BoundTool) -> str:
         """Say what keeps a tool from where it should run, as far as nothing need be tried."""

@@ -225,18 +225,68 @@ def starting(plugin: Starts) -> Host:
 
 def test_an_engine_is_started_beside_the_loop(pool: Executor) -> None:
     """While the first awaited call waits for its engine, the loop goes on."""
+    plugin = Starts(pool)
+    with starting(plugin) as host:
+        assert asyncio.run(ticks(host, "echo", plugin.gate)).content == "a"
 
-    async def ticks(host: Host) -> int:
-        call = asyncio.create_task(acall(host))
-        count = 0
-        while not call.done():
-            await asyncio.sleep(0.01)
-            count += 1
-        assert (await call).content == "a"
-        return count
 
-    with starting(Starts(pool)) as host:
-        assert asyncio.run(ticks(host)) > 3
+async def ticks(host: Host, name: str, gate: threading.Event) -> ToolResult:
+    """Make a call from a loop, which lets the engine start after it had some turns."""
+    gate.clear()
+    call = asyncio.create_task(host.acall(name, {"text": "a"}))
+    for _ in range(4):
+        await asyncio.sleep(0.01)
+    gate.set()
+    return await call
+
+
+def test_an_engine_is_started_again_beside_the_loop(pool: Executor) -> None:
+    """The tool that meets its end, and another one after it, leave the loop to itself."""
+    plugin = Starts(ThreadPoolExecutor(1))
+    with starting(plugin) as host:
+        assert [host.call(name, {"text": "a"}).content for name in ("echo", "later")] == ["a"] * 2
+        assert plugin.executor is not None
+        plugin.executor.shutdown()
+        plugin.executor = pool
+        assert host.call("echo", {"text": "a"}).metadata["reason"] == "executor"
+        assert asyncio.run(ticks(host, "later", plugin.gate)).content == "a"
+
+
+def test_nothing_begins_for_who_has_given_up(tmp_path: Path) -> None:
+    """A call that is cancelled while its engine is started again finds it there and leaves it."""
+
+    class Counts(Loses):
+        previews = 0
+
+        def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+            self.previews += 1
+            return super().submit(fn, *args)
+
+    given = {"file": str(tmp_path / "marks")}
+    plugin = Starts(ThreadPoolExecutor(1))
+    late = threading.Event()
+    with starting(plugin) as host:
+        approval = approved(host, "writes", given)
+        host._runners._made["farm"].refuses = True
+        plugin.executor = engine = Counts(OSError("gone"))
+        host.listen(lambda said: late.set() if said.kind == "late" else None)
+
+        async def given_up() -> None:
+            plugin.gate.clear()
+            call = asyncio.create_task(host.acall("writes", given, actor=ADA, approval=approval))
+            async with asyncio.timeout(60):
+                while plugin.asked < 2:
+                    await asyncio.sleep(0.01)
+            call.cancel()
+            await asyncio.wait({call})
+
+        asyncio.run(given_up())
+        plugin.gate.set()
+        until = time.monotonic() + 60
+        while not late.is_set() and not engine.previews and time.monotonic() < until:
+            time.sleep(0.01)
+
+    assert (engine.previews, engine.given) == (0, 0)
 
 
 def test_an_engine_that_is_away_is_not_waited_for_by_each_call() -> None:
@@ -254,9 +304,11 @@ def test_an_engine_that_is_away_is_not_waited_for_by_each_call() -> None:
 def test_a_start_outlives_the_deadline_of_who_began_it(pool: Executor) -> None:
     """A call whose deadline is nearer is `timeout`, and the next one finds what it began."""
     plugin = Starts(pool)
+    plugin.gate.clear()
     with starting(plugin) as host:
         first = host.call("echo", {"text": "a"}, timeout=0.05).failure
         awaited = asyncio.run(host.acall("echo", {"text": "a"}, timeout=0.05)).failure
+        plugin.gate.set()
         after = host.call("echo", {"text": "b"}, timeout=60)
 
     assert [failure.code for failure in (first, awaited) if failure] == ["timeout"] * 2
