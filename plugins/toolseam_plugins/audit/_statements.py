@@ -119,9 +119,11 @@ UPDATE run SET status = 'failed', reason = 'interrupted', ended = ?
 WHERE writer = ? AND status = 'running'
 """
 
-# A session has no end of its own: it is over when nothing happened for as long.
+# A session has no end of its own: it is over when nothing happened for as long. A durable run,
+# which has no writer, ends elsewhere, however long it waits.
 OLD: Final = """
 SELECT id FROM run WHERE COALESCE(ended, began) < ? AND status <> 'running'
+AND NOT (writer = '' AND ended IS NULL)
 AND NOT EXISTS (SELECT 1 FROM run_step WHERE run_id = run.id AND at >= ?)
 ORDER BY began LIMIT ?
 """

@@ -71,7 +71,7 @@ class AuditStore:
         self._durable: OrderedDict[str, None] = OrderedDict()
         self._intended: set[tuple[str, int]] = set()
         self._lost: dict[str, int] = {}
-        self._owed: dict[str, list[Callable[[Database], None]]] = {}
+        self._owed: dict[str, list[Callable[[Database], object]]] = {}
 
     # -- what happens --------------------------------------------------------------------------
 
@@ -156,17 +156,18 @@ class AuditStore:
             of_answer(run, self._level),
         )
 
-        def store(database: Database) -> None:
-            self._know(database, run.id)
+        def store(database: Database) -> int:
             with database.transaction():
-                if not (
-                    database.change(sql.END, status, reason, *row, run.id)
-                    or database.change(sql.FILL_IN, *row, run.id, status)
-                ):
-                    LOGGER.warning("the run %s had ended before", run.id)
                 database.change(sql.ERASE_DECISIONS, run.id)
+                return database.change(sql.END, status, reason, *row, run.id) or database.change(
+                    sql.FILL_IN, *row, run.id, status
+                )
 
-        self._at_last(run.id, store)
+        def told(database: Database) -> None:
+            if not self._changed(database, run.id, store):
+                LOGGER.warning("the run %s had ended before", run.id)
+
+        self._at_last(run.id, told)
 
     def stands(self, run_id: str, status: RunStatus, reason: str | None = None) -> None:
         """Remember how a durable run stands of which nothing else tells."""
@@ -174,14 +175,13 @@ class AuditStore:
         self._tell_once(run_id)
         self._facts.setdefault(run_id, {})
 
-        def store(database: Database) -> None:
-            self._know(database, run_id)
+        def store(database: Database) -> int:
             with database.transaction():
-                database.change(sql.STANDS, status.value, reason, ended, run_id)
                 if status.is_terminal:
                     database.change(sql.ERASE_DECISIONS, run_id)
+                return database.change(sql.STANDS, status.value, reason, ended, run_id)
 
-        self._at_last(run_id, store)
+        self._at_last(run_id, lambda database: self._changed(database, run_id, store))
 
     # -- what waits ----------------------------------------------------------------------------
 
@@ -328,7 +328,16 @@ class AuditStore:
         while len(self._durable) > _KNOWN:
             self._durable.popitem(last=False)
 
-    def _at_last(self, run_id: str, store: Callable[[Database], None]) -> None:
+    def _changed(self, database: Database, run_id: str, store: Callable[[Database], int]) -> bool:
+        """Change the row of a run, which is begun again if it is there no more."""
+        self._know(database, run_id)
+        if store(database):
+            return True
+        self._known.pop(run_id, None)
+        self._facts.setdefault(run_id, {})
+        return bool(self._know(database, run_id) and store(database))
+
+    def _at_last(self, run_id: str, store: Callable[[Database], object]) -> None:
         """Store how a run stands, after all that is owed; what cannot be stored now is owed."""
         try:
             self._writer.now(self._settle)
@@ -342,7 +351,9 @@ class AuditStore:
         self._lost.clear()
         self._owed.clear()
 
-    def _soon(self, run_id: str, store: Callable[[Database], None], *, owed: bool = False) -> None:
+    def _soon(
+        self, run_id: str, store: Callable[[Database], object], *, owed: bool = False
+    ) -> None:
         """Store what happened; what cannot be stored is counted, or owed, and reported."""
 
         def work(writer: Writer) -> None:
@@ -370,7 +381,7 @@ class AuditStore:
         except Exception as fault:  # noqa: BLE001 - likewise
             LOGGER.warning("the audit could not be tidied: %s", _kind(fault))
 
-    def _owe(self, run_id: str, store: Callable[[Database], None]) -> None:
+    def _owe(self, run_id: str, store: Callable[[Database], object]) -> None:
         with self._turn:
             self._owed.setdefault(run_id, []).append(store)
 
@@ -393,15 +404,15 @@ class AuditStore:
                 if not self._lost[run_id]:
                     del self._lost[run_id]
 
-    def _know(self, database: Database, run_id: str) -> None:
-        """Have a row for a run; one that never began here is a session."""
+    def _know(self, database: Database, run_id: str) -> bool:
+        """Have a row for a run, and tell if it is new; one that never began here is a session."""
         if run_id in self._known:
             self._facts.pop(run_id, None)
-            return
+            return False
         facts = self._facts.get(run_id)
         kind = "session" if facts is None else "run"
         known = facts or {}
-        database.change(
+        made = database.change(
             sql.BEGIN,
             run_id,
             kind,
@@ -416,6 +427,7 @@ class AuditStore:
         self._facts.pop(run_id, None)
         while len(self._known) > _KNOWN:
             self._known.popitem(last=False)
+        return bool(made)
 
     def _insert(self, database: Database, row: StepRow) -> None:
         """Add a step; one of a durable run may be there, from a process that was lost."""

@@ -12,7 +12,7 @@ from toolseam import DataClass
 from toolseam.providers import Usage
 from toolseam.runs import Run, RunError, RunStatus
 from toolseam.testing import ScriptedProvider
-from toolseam_plugins.audit import _rows
+from toolseam_plugins.audit import _rows, look
 
 STANDS = "SELECT status, reason, rounds, input_tokens FROM run WHERE kind = 'run' ORDER BY began"
 
@@ -59,6 +59,29 @@ def test_what_a_run_became_leaves_what_is_known_of_it(kept: Kept) -> None:
         ("failed", "altered", 2, 5),
         ("failed", "given_up", None, None),
     ]
+
+
+def test_a_durable_run_waits_longer_than_runs_are_kept(kept: Kept) -> None:
+    """Its row stays until it has ended; one that was deleted all the same comes back."""
+    with host(kept) as made:
+        store = made._state.store
+        for run_id, status in (("w", RunStatus.WAITING_FOR_APPROVAL), ("h", RunStatus.HELD)):
+            store.begin(run_id, {"durable": True})
+            store.stands(run_id, status)
+        kept.rows("UPDATE run SET began = 0")
+        with look(made.settings) as audit:
+            assert audit.purge(30) == 0
+        kept.rows("DELETE FROM run")
+        store.stands("w", RunStatus.WAITING_FOR_APPROVAL)
+        store.end(end("h", RunStatus.COMPLETED, 7))
+        waits, ended = kept.rows("SELECT id, kind, status, input_tokens FROM run ORDER BY id DESC")
+        store.stands("w", RunStatus.FAILED, "given_up")
+        kept.rows("UPDATE run SET began = 0, ended = 1")
+        with look(made.settings) as audit:
+            assert audit.purge(30) == 2
+
+    assert waits == ("w", "run", "waiting_for_approval", None)
+    assert ended == ("h", "run", "completed", 7)
 
 
 def test_a_run_of_this_host_is_ended_by_its_loop_alone(kept: Kept) -> None:
