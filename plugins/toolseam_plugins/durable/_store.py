@@ -46,8 +46,9 @@ _LOOK = "SELECT status, state FROM run WHERE id = %s"
 _DRIVES = "SELECT 1 FROM run WHERE id = %s AND driver = %s"
 _SUSPEND = """
 UPDATE run SET status = %s, state = %s, changed = %s
-WHERE id = %s AND driver = %s AND status NOT IN ('completed', 'failed', 'cancelled')
+WHERE id = %s AND driver = %s AND status = 'running'
 """
+_STANDS_SO = "SELECT 1 FROM run WHERE id = %s AND driver = %s AND status = %s"
 _CLAIM = """
 UPDATE run SET status = 'running', changed = %s
 WHERE id = %s AND driver = %s AND status NOT IN ('completed', 'failed', 'cancelled')
@@ -161,7 +162,8 @@ class DurableStore:
 
         def store(connection: Connection) -> bool:
             if not change(connection, _SUSPEND, *values):
-                return False
+                # A connection that broke may have stored it, and people have decided since.
+                return bool(rows(connection, _STANDS_SO, run_id, journal.attempt, WAITING))
             change(connection, "DELETE FROM decision WHERE run_id = %s", run_id)
             self.inner.stands(run_id, RunStatus.WAITING_FOR_APPROVAL)
             return True
@@ -290,26 +292,24 @@ class DurableStore:
         if not is_durable(run_id):
             return self.inner.settle(run_id, told)
 
-        tried: list[bool] = []
-
-        def store(connection: Connection) -> None:
+        def store(connection: Connection) -> bool:
             found = rows(connection, _KEPT, run_id, HELD)
             if not found:
                 raise _not_held()
-            again = bool(tried)
-            tried.append(True)
             kept, fence = found[0][0], fence_of(self._seal, run_id, found[0][1])
             places = {(call["round"], call["position"]) for call in self._calls(run_id, kept)}
             for each in told:
                 if (each.round, each.position) not in places:
                     raise _no_such_call()
-                _tell(fence, each, again=again)
+                _tell(fence, each)
             change(connection, _TELL, sealed_fence(self._seal, run_id, fence), run_id)
+            return all(_told(fence, *place) is not None for place in places)
 
-        self._asked(store)
+        all_told = self._asked(store)
+        # What is committed is said, whatever becomes of the run from here on.
         with suppress(RunError):
             self.inner.settle(run_id, told)
-        return not self.held_run(run_id).open
+        return all_told
 
     def release(self, run_id: str) -> tuple[Told, ...]:
         """Take a run that is held; a durable one is taken by a worker alone."""
@@ -408,12 +408,13 @@ def _told(fence: Fence, round_number: int, position: int) -> Told | None:
     return None if said is None else Told(round_number, position, *said)
 
 
-def _tell(fence: Fence, told: Told, *, again: bool) -> None:
+def _tell(fence: Fence, told: Told) -> None:
     key, said = f"{told.round}.{told.position}", (told.verdict, told.said_by[:64])
     begun = fence.get(key)
     if begun is None:
         raise _no_such_call()
-    if begun.told is not None and not (again and begun.told == said):
+    # Whose answer was lost says it again.
+    if begun.told not in {None, said}:
         raise RunError("Somebody has said what this call did.", "conflict")
     fence[key] = attrs.evolve(begun, told=said)
 

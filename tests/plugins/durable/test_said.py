@@ -14,7 +14,7 @@ from toolseam.providers import Usage
 from toolseam.runs import KeptDecision, Run, RunError, RunStatus, Told
 from toolseam_plugins.durable import DurableError
 from toolseam_plugins.durable._fence import Begun, sealed_fence
-from toolseam_plugins.durable._journal import DRIVING, EngineJournal
+from toolseam_plugins.durable._journal import DRIVING, EngineJournal, Lost
 from toolseam_plugins.durable._places import place_of
 from toolseam_plugins.durable._records import Records
 from toolseam_plugins.durable._store import DurableStore
@@ -37,13 +37,15 @@ def found(url: str) -> Generator[Durable]:
         yield made
 
 
-def suspended(found: Durable, run_id: str, part: int) -> None:
+def suspended(found: Durable, run_id: str, part: int, store: DurableStore | None = None) -> None:
     """Have a run wait at the end of a part."""
     journal = EngineJournal(run_id, found.records, found.seal, lambda: False)
     assert journal.take(part)
     token = DRIVING.set(journal)
-    found.store.suspend(run_id, b"state")
-    DRIVING.reset(token)
+    try:
+        (store or found.store).suspend(run_id, b"state")
+    finally:
+        DRIVING.reset(token)
 
 
 def held(found: Durable, kept: bytes | None = None) -> str:
@@ -74,6 +76,22 @@ class Breaking(Records):
         return made
 
 
+class Deciding(Records):
+    """Tables whose next answer is lost once all was done, and somebody says something then."""
+
+    said: Callable[[], object] | None = None
+
+    def _do(self, work: Callable[[psycopg.Connection[Any]], T]) -> T:
+        made = super()._do(work)
+        if self.said is None:
+            return made
+        say, self.said = self.said, None
+        token = DRIVING.set(None)
+        say()
+        DRIVING.reset(token)
+        raise DurableError("lost")
+
+
 def test_a_decision_is_of_one_wait(found: Durable) -> None:
     """One of an earlier wait of the same run, put back, does not open at the next one."""
     run_id = found.start("told", "write a;write b", actor=ADA)
@@ -95,16 +113,56 @@ def test_what_was_kept_before_the_answer_was_lost_is_no_conflict(url: str, found
     suspended(found, waits, 0)
     breaking = Breaking(url)
     store = DurableStore(found.store.inner, breaking, found.seal)
-    for say in (
-        lambda: store.decide(waits, [SAID]),
-        lambda: store.settle(holds, [Told(1, 0, "done", "ada")]),
+    for say, other in (
+        (lambda: store.decide(waits, [SAID]), lambda: store.decide(waits, [SAID])),
+        (
+            lambda: store.settle(holds, [Told(1, 0, "done", "ada")]),
+            lambda: store.settle(holds, [Told(1, 0, "done", "bob")]),
+        ),
     ):
         breaking.lost = 1
         say()
         with pytest.raises(RunError) as refused:
-            say()
+            other()
         assert refused.value.code == "conflict"
     breaking.close()
+
+
+def test_a_wait_that_is_stored_twice_keeps_what_was_said_in_between(
+    url: str, found: Durable
+) -> None:
+    """Whose answer was lost has the run wait as it does; who was stopped meanwhile is lost."""
+    waits, stopped = (found.start("told", "write a", actor=ADA) for _ in range(2))
+    breaking = Deciding(url)
+    store = DurableStore(found.store.inner, breaking, found.seal)
+    breaking.said = lambda: found.store.decide(waits, [SAID])
+    suspended(found, waits, 0, store)
+    breaking.said = lambda: found.cancel(stopped)
+    with pytest.raises(Lost):
+        suspended(found, stopped, 0, store)
+    breaking.close()
+
+    assert found.store.decisions(waits) == (SAID.text,)
+    assert found.status(stopped).status == "cancelled"
+
+
+def test_a_verdict_that_is_kept_is_never_refused(
+    found: Durable, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Said once more by the same person it is as before, and whatever follows is no matter."""
+    run_id = held(found)
+    told = [Told(1, 0, "done", "ada")], [Told(1, 1, "done", "ada")]
+    open_yet = [found.store.settle(run_id, told[0]) for _ in range(2)]
+
+    # Whoever hears of it goes on at once.
+    def gone(*_: object) -> bool:
+        found.records.change("UPDATE run SET status = 'queued' WHERE id = %s", run_id)
+        return False
+
+    monkeypatch.setattr(found.store.inner, "settle", gone)
+    last = found.store.settle(run_id, told[1])
+
+    assert (open_yet, last) == ([False, False], True)
 
 
 def test_a_verdict_is_of_one_call_and_sealed(found: Durable) -> None:
