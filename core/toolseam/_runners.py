@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import threading
+from asyncio import CancelledError
 from concurrent import futures
 from concurrent.futures import Future
 from contextlib import suppress
@@ -47,6 +48,8 @@ There: TypeAlias = "tuple[Runner, str | None]"
 """What carries bodies to a place, and the version of a tool that has to be there, if any has."""
 _AGAIN_S = 5.0
 """How soon what could not be made is tried again: an engine that is away answers late."""
+_ANY = (Exception, CancelledError, SystemExit)
+"""What another's code may raise that is no end of the host's."""
 _CLOSE_S = 60.0
 """How long the end of a host waits for an engine that is just being started."""
 
@@ -151,7 +154,7 @@ class Runners:
             return
         try:
             runner.close()
-        except Exception as error:  # noqa: BLE001 - the others are ended all the same
+        except _ANY as error:  # the others are ended all the same
             LOGGER.warning("ending a runner raised %s", type(error).__name__)
 
     def _processes(self) -> ProcessPool:
@@ -195,7 +198,6 @@ class Runners:
             away = self._away.get(place)
             if away is not None and monotonic() - away.since < _AGAIN_S:
                 raise NotStarted(away.reason, away.detail)
-            self._made.pop(place, None)
             start = Future[None]()
             start.set_running_or_notify_cancel()  # who waits for it no more does not stop it
             # A start takes seconds: it is nobody's call, so no deadline ends it half-way.
@@ -207,27 +209,29 @@ class Runners:
             except RuntimeError:
                 raise NotStarted("executor", "the machine gives no thread") from None
             self._starts[place] = start
+            self._made.pop(place, None)
             return start
 
     def _start(self, place: str, before: Runner | None, start: Future[None]) -> None:
         """Make an executor anew, and say when that has ended."""
         made: ExecutorRunner | None = None
-        away: _Away | None = None
-        if before is not None:
-            self._end(place, before)
+        reason, detail = "executor", "its start was broken off"
         try:
+            if before is not None:
+                self._end(place, before)
             made = ExecutorRunner(self._executor(place))
         except NotStarted as error:
-            away = _Away(error.reason, error.detail, monotonic())
-        with self._turn:
-            if away is not None:
-                self._away[place] = away
-            elif made is not None and not self._closed:
-                self._made[place], made = made, None
-            del self._starts[place]
-        if made is not None:  # the host was closed meanwhile
-            self._end(place, made)
-        start.set_result(None)
+            reason, detail = error.reason, error.detail
+        finally:  # however it ends, somebody may wait for that
+            with self._turn:
+                if made is None:
+                    self._away[place] = _Away(reason, detail, monotonic())
+                elif not self._closed:
+                    self._made[place], made = made, None
+                del self._starts[place]
+            if made is not None:  # the host was closed meanwhile
+                self._end(place, made)
+            start.set_result(None)
 
     def _grants(self, tool: BoundTool) -> Grants:
         """Return what the operator lets into a tool's sandbox."""
@@ -237,8 +241,11 @@ class Runners:
     def _lacking(self, tool: BoundTool, grants: Grants) -> str:
         """Name what a tool needs and was not granted, and the table that would grant it."""
         settings: Any = self._own.of(tool)
-        needs = getattr(settings, "sandbox_needs", None)
-        wanted = Grants() if needs is None else Grants(**needs(tool.spec))
+        try:
+            needs = getattr(settings, "sandbox_needs", None)
+            wanted = Grants() if needs is None else Grants(**needs(tool.spec))
+        except _ANY as error:
+            return f"asking {tool.name} what it needs raised {short(type(error).__name__)}"
         readable = (*grants.read, *grants.write)
         lacking = [
             *(["network"] if wanted.network and not grants.network else []),

@@ -374,6 +374,73 @@ def test_an_engine_that_takes_nothing_any_more_is_made_anew() -> None:
     assert plugin.asked == 2
 
 
+class Ends(ThreadPoolExecutor):
+    """An engine that takes nothing, and whose end is none."""
+
+    def __init__(self, error: BaseException) -> None:
+        super().__init__(1)
+        self.error = error
+        self.ended = 0
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        """Take it not."""
+        raise OSError
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        """Raise instead."""
+        self.ended += 1
+        raise self.error
+
+
+@pytest.mark.parametrize("error", [OSError(), SystemExit(), asyncio.CancelledError()])
+def test_an_engine_that_ends_badly_is_replaced_all_the_same(
+    pool: Executor, error: BaseException
+) -> None:
+    """Whatever the old one raises as it is shut down, the next call finds a new one."""
+    plugin = Starts(Ends(error))
+    with starting(plugin) as host:
+        assert host.call("echo", {"text": "a"}).metadata["reason"] == "executor"
+        plugin.executor = pool
+
+        assert host.call("echo", {"text": "b"}).content == "b"
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+def test_a_start_that_is_broken_off_is_told(pool: Executor) -> None:
+    """Nobody waits for ever for what no thread does any more, and it is tried again later."""
+    plugin = Starts(Ends(KeyboardInterrupt()))
+    with starting(plugin) as host:
+        results = [host.call("echo", {"text": "a"}) for _ in range(2)]
+        plugin.executor = pool
+        host._runners._away.clear()
+        after = host.call("echo", {"text": "b"})
+
+    assert results[1].metadata == {"reason": "executor", "detail": "its start was broken off"}
+    assert after.content == "b"
+
+
+def test_an_engine_stays_known_until_its_end_has_begun(
+    pool: Executor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where the machine gives no thread for a start, the old engine is ended with the next one."""
+    old = Ends(OSError())
+    plugin = Starts(old)
+    with starting(plugin) as host:
+        host.call("echo", {"text": "a"})
+        plugin.executor = pool
+
+        def refuse(thread: threading.Thread) -> None:
+            raise RuntimeError("can't start new thread")
+
+        with monkeypatch.context() as without:
+            without.setattr(threading.Thread, "start", refuse)
+            told = host.call("echo", {"text": "a"}).metadata
+        after = host.call("echo", {"text": "b"})
+
+    assert told == {"reason": "executor", "detail": "the machine gives no thread"}
+    assert (after.content, old.ended) == ("b", 1)
+
+
 def test_a_foreign_answer_is_no_result(tmp_path: Path) -> None:
     """What is no answer of a body ends the call as an error, whatever the engine gave."""
 

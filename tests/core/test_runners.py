@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import threading
 from pathlib import Path
@@ -23,9 +24,15 @@ class Needy:
     network: bool = False
     read: tuple[str, ...] = ()
     write: tuple[str, ...] = ()
+    fails: str | None = None
 
     def sandbox_needs(self, spec: ToolSpec) -> dict[str, object]:
-        """Say it."""
+        """Say it, or fail to."""
+        if self.fails is not None:
+            kinds = {"value": ValueError, "exit": SystemExit, "cancelled": asyncio.CancelledError}
+            if self.fails in kinds:
+                raise kinds[self.fails]
+            return {self.fails: True}
         return {"network": self.network, "read": self.read, "write": self.write}
 
 
@@ -46,14 +53,19 @@ class Tool:
 needy = Tool()
 
 
-def refused(sandbox: dict[str, Any], **needs: object) -> str:
-    """Return what the run keeps of why a call was refused whose needs are not granted."""
+def sandboxed(sandbox: dict[str, Any], **needs: object) -> Host:
+    """A host whose one tool runs in a sandbox and needs something."""
     settings = {
         "runs_in": {"*": "sandbox"},
         "sandbox": sandbox,
         "plugins": {"host code": json.loads(json.dumps(needs))},
     }
-    with Host(tools=[needy], settings=settings) as host:
+    return Host(tools=[needy], settings=settings)
+
+
+def refused(sandbox: dict[str, Any], **needs: object) -> str:
+    """Return what the run keeps of why a call was refused whose needs are not granted."""
+    with sandboxed(sandbox, **needs) as host:
         failure = host.call("needy", actor=ADA).failure
     if failure is None or failure.metadata.value.get("reason") != "not_granted":
         return ""
@@ -74,6 +86,25 @@ def test_what_is_not_granted_is_named_with_the_key(caplog: pytest.LogCaptureFixt
     assert said in caplog.text
     told = refused({"needy": {"network": True, "read": ["/data/in"], "write": []}}, **needs)
     assert "grants no read /data/other, write /data/out" in told
+
+
+@pytest.mark.parametrize(
+    ("fails", "kind"),
+    [
+        ("value", "ValueError"),
+        ("exit", "SystemExit"),
+        ("cancelled", "CancelledError"),
+        ("networks", "TypeError"),
+    ],
+)
+def test_needs_that_cannot_be_told_are_not_granted(fails: str, kind: str) -> None:
+    """Whatever a plugin raises instead: the body never began, and doctor has a line of it."""
+    why = f"asking needy what it needs raised {kind}"
+    with sandboxed({}, fails=fails) as host:
+        (tool,) = host.tools()
+
+        assert host._runners.obstacle(tool) == why
+    assert refused({}, fails=fails) == why
 
 
 def test_a_folder_grants_what_stands_in_it() -> None:
