@@ -10,6 +10,7 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -17,7 +18,7 @@ from functools import cache
 from io import FileIO
 from pathlib import Path
 from selectors import EVENT_READ, EVENT_WRITE, DefaultSelector
-from typing import Any
+from typing import Any, Self
 
 import attrs
 from jsonschema import Draft202012Validator
@@ -48,6 +49,7 @@ class Starts:
     """Starts commands in forks of one process that has imported what they import."""
 
     def __init__(self) -> None:
+        self._lock = threading.Lock()
         ours, theirs = socket.socketpair()
         with theirs:
             words = [sys.executable, FORKING, str(theirs.fileno())]
@@ -72,20 +74,42 @@ class Starts:
 
     def _asked(self, said: Mapping[str, object], streams: Sequence[int] = ()) -> int:
         text = json.dumps(said).encode()
+        with self._lock:
+            try:
+                return self._answer(text, streams)
+            except BaseException:
+                # An answer that comes late is none to the next question.
+                starts.cache_clear()
+                self._process.kill()
+                self.close()
+                raise
+
+    def _answer(self, text: bytes, streams: Sequence[int]) -> int:
         socket.send_fds(self._channel, [len(text).to_bytes(8)], streams)
         self._channel.sendall(text)
-        answer = self._channel.recv(8)
-        if not answer:
+        answer = self._channel.recv(8, socket.MSG_WAITALL)
+        if len(answer) < 8:
             raise EOFError("the process that starts commands is gone")
         return int.from_bytes(answer, signed=True)
 
     def close(self) -> None:
-        """Let the process end."""
+        """Let the process end, and with it what it started."""
+        atexit.unregister(self.close)
         self._channel.close()
-        self._process.wait(20)
+        try:
+            self._process.wait(20)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
 
 
 starts = cache(Starts)
+
+
+def _environ(changed: Mapping[str, str | None] | None, **further: str) -> dict[str, str]:
+    """Return our environment with changes; what is changed to None is left out."""
+    around = {**os.environ, **further, **(changed or {})}
+    return {name: each for name, each in around.items() if each is not None}
 
 
 class Begun:
@@ -94,13 +118,14 @@ class Begun:
     def __init__(
         self, words: Sequence[str], streams: Sequence[int], cwd: Path, environ: Mapping[str, str]
     ) -> None:
-        self.pid = starts().begin(words, streams, cwd, environ)
+        self._starts = starts()
+        self.pid = self._starts.begin(words, streams, cwd, environ)
         self.returncode: int | None = None
 
     def poll(self) -> int | None:
         """Return its exit code, or None where it runs."""
         if self.returncode is None:
-            self.returncode = starts().ended(self.pid)
+            self.returncode = self._starts.ended(self.pid)
         return self.returncode
 
     def wait(self, timeout: float = 60) -> int:
@@ -123,18 +148,36 @@ class Begun:
 
 
 class Running(Begun):
-    """The same, with pipes around it."""
+    """The same, with pipes around it; ends with the block that it is opened for."""
 
-    def __init__(self, *words: str, cwd: Path, environ: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self, *words: str, cwd: Path, environ: Mapping[str, str | None] | None = None
+    ) -> None:
         (typed, given), (out, said), (err, told) = os.pipe(), os.pipe(), os.pipe()
+        self.stdin = open(given, "wb")  # noqa: PTH123, SIM115 - closed by `communicate` or `close`
+        self.stdout, self.stderr = (open(fd, "rb", buffering=0) for fd in (out, err))  # noqa: PTH123, SIM115
+        self._read = [(self.stdout, bytearray()), (self.stderr, bytearray())]
         try:
-            super().__init__(words, [typed, said, told], cwd, os.environ | dict(environ or {}))
+            super().__init__(words, [typed, said, told], cwd, _environ(environ))
+        except BaseException:
+            self._close()
+            raise
         finally:
             for fd in (typed, said, told):
                 os.close(fd)
-        self.stdin = open(given, "wb")  # noqa: PTH123, SIM115 - closed by `communicate`
-        self.stdout, self.stderr = (open(fd, "rb", buffering=0) for fd in (out, err))  # noqa: PTH123, SIM115
-        self._read = [(self.stdout, bytearray()), (self.stderr, bytearray())]
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._close()
+        self.kill()
+        self.wait()
+
+    def _close(self) -> None:
+        self._say_no_more()
+        self.stdout.close()
+        self.stderr.close()
 
     def communicate(self, typed: bytes = b"", timeout: float = 60) -> tuple[bytes, bytes]:
         """Write and read until it has closed its streams and ended."""
@@ -189,25 +232,23 @@ def toolseam(
     cwd: Path,
     typed: bytes = b"",
     program: Sequence[str | Path] = (),
-    environ: Mapping[str, str] | None = None,
+    environ: Mapping[str, str | None] | None = None,
 ) -> Ran:
     """Run the console script with pipes around it.
 
     In a process of its own, and where `program` is named in one that starts with the interpreter.
+    `environ` changes the environment; a name with None is left out of it.
     """
     if not program:
-        command = Running(*words, cwd=cwd, environ=environ)
-        try:
+        with Running(*words, cwd=cwd, environ=environ) as command:
             out, err = command.communicate(typed)
-        finally:
-            command.kill()
-        return Ran(command.wait(), out.decode(), err.decode())
+            return Ran(command.wait(), out.decode(), err.decode())
     done = subprocess.run(
         [*program, *words],
         cwd=cwd,
         input=typed,
         capture_output=True,
-        env=os.environ | dict(environ or {}),
+        env=_environ(environ),
         timeout=60,
         check=False,
     )
@@ -219,17 +260,44 @@ def on_terminal(
     cwd: Path,
     answer: str | Sequence[str] = (),
     width: int = 100,
-    environ: Mapping[str, str] | None = None,
+    program: Sequence[str | Path] = (),
+    environ: Mapping[str, str | None] | None = None,
 ) -> Ran:
     """Run it with a terminal on all three streams; an `answer` is typed where one is asked for.
 
     In it, `{digest}` stands for the first eight characters of the digest that was shown last.
+    `program` and `environ` are as for `toolseam`.
     """
     answers = [answer] if isinstance(answer, str) else [*answer]
-    around = os.environ | {"TERM": "xterm", "COLUMNS": str(width)} | dict(environ or {})
+    around = _environ(environ, TERM="xterm", COLUMNS=str(width))
     master, slave = pty.openpty()
-    command = Begun(words, [slave, slave, slave], cwd, around)
-    os.close(slave)
+    with open(master, "rb", buffering=0):  # noqa: PTH123
+        with open(slave, "rb", buffering=0):  # noqa: PTH123
+            command = _begun(words, program, slave, cwd, around)
+        try:
+            seen = _talk(command, master, answers)
+            return Ran(command.wait(60), seen.decode().replace("\r\n", "\n"), "")
+        finally:
+            command.kill()
+            command.wait(60)
+
+
+def _begun(
+    words: Sequence[str],
+    program: Sequence[str | Path],
+    stream: int,
+    cwd: Path,
+    environ: Mapping[str, str],
+) -> "Begun | subprocess.Popen[bytes]":
+    if not program:
+        return Begun(words, [stream, stream, stream], cwd, environ)
+    return subprocess.Popen(
+        [*program, *words], stdin=stream, stdout=stream, stderr=stream, cwd=cwd, env=environ
+    )
+
+
+def _talk(command: "Begun | subprocess.Popen[bytes]", master: int, answers: list[str]) -> bytes:
+    """Type an answer wherever one is asked for, and return all that was shown."""
     seen, fresh = b"", 0
     until = time.monotonic() + 60
     while select.select([master], [], [], max(0, until - time.monotonic()))[0]:
@@ -248,9 +316,7 @@ def on_terminal(
             fresh = len(seen)
     else:
         command.kill()
-    code = command.wait()
-    os.close(master)
-    return Ran(code, seen.decode().replace("\r\n", "\n"), "")
+    return seen
 
 
 def documented(command: str) -> Draft202012Validator:

@@ -1,12 +1,21 @@
 """A program that has imported what commands import, and starts each in a fork of itself.
 
 What a test's command costs is mostly its imports. A fork is a process of its own all the same, with
-its own streams, folder, environment, path and exit code; what it has not is a start of the
-interpreter: who tests that starts the script itself (`program=` of `support.commands`).
+its own streams, folder, environment, path and exit code, and it ends with the process that forked
+it. What it has not is a start of the interpreter, so that no fork shows
+
+- what is read at that start: the seed of hashes, which all forks have in common, `PYTHONUTF8`,
+  `PYTHONWARNINGS` and their like, `sitecustomize`, `.pth` files, the encoding of the streams;
+- what an import costs, in which order it comes, or that it fails: all were imported before;
+- what hypothesis keeps for itself, which was worked out before;
+- how the interpreter takes its modules apart in the end, or ends after a Ctrl-C nobody caught.
+
+Who tests one of these starts the script itself (`program=` of `support.commands`).
 """
 
 import atexit
 import contextlib
+import ctypes
 import functools
 import gc
 import json
@@ -47,7 +56,7 @@ def main(channel: socket.socket) -> None:
     _import()
     gc.collect()
     gc.freeze()
-    path = sys.path[:]
+    path, parent = sys.path[:], os.getpid()
     while True:
         size, fds, *_ = socket.recv_fds(channel, 8, 3)
         if not size:
@@ -63,10 +72,19 @@ def main(channel: socket.socket) -> None:
         pid = os.fork()
         if not pid:
             channel.close()
+            die_with(parent)
             _end(_begin(said, fds, path))
         for fd in fds:
             os.close(fd)
         channel.sendall(pid.to_bytes(8))
+
+
+def die_with(parent: int) -> None:
+    """Let this process be killed once its parent, which must be that one, is gone."""
+    with contextlib.suppress(AttributeError):  # where no Linux is
+        ctypes.CDLL(None).prctl(1, signal.SIGKILL)
+    if os.getppid() != parent:
+        os._exit(1)
 
 
 def _ended(pid: int) -> int:
@@ -153,7 +171,10 @@ def _begin(said: dict[str, typing.Any], fds: list[int], path: list[str]) -> int:
     try:
         return command()
     except SystemExit as error:
-        return error.code if isinstance(error.code, int) else bool(error.code)
+        if error.code is None or isinstance(error.code, int):
+            return error.code or 0
+        sys.stderr.write(f"{error.code}\n")
+        return 1
     except BaseException:
         traceback.print_exc()
         return 1

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from support.commands import Ran, documented, on_terminal, toolseam
+from support.commands import SCRIPT, Ran, documented, on_terminal, toolseam
 from support.lab import Lab
 from support.museum import RENAME, museum
 from support.openai_wire import call_chunk, chat_chunks
@@ -37,11 +37,18 @@ def audited(lab: Lab, config: Path) -> Lab:
     return lab
 
 
-def asked(lab: Lab, workspace: Path, *script: Any, words: Sequence[str] = ()) -> str:
+def asked(
+    lab: Lab,
+    workspace: Path,
+    *script: Any,
+    words: Sequence[str] = (),
+    program: Sequence[str | Path] = (),
+) -> str:
     """Let a model ask for something that waits, and return the run's id."""
     ran = toolseam(
         *("ask", "Do it.", "--provider", "script:m", *words),
         cwd=workspace,
+        program=program,
         environ=lab.environ | says(workspace, *script),
     )
     found = re.search(r"^  toolseam approve (\w+)$", ran.err, re.MULTILINE)
@@ -51,13 +58,18 @@ def asked(lab: Lab, workspace: Path, *script: Any, words: Sequence[str] = ()) ->
 
 
 def approve(
-    lab: Lab, workspace: Path, *words: str, answer: str | Sequence[str] = "{digest}"
+    lab: Lab,
+    workspace: Path,
+    *words: str,
+    answer: str | Sequence[str] = "{digest}",
+    program: Sequence[str | Path] = (),
 ) -> Ran:
     """Decide on a terminal; the model then says that it is done."""
     return on_terminal(
         *("approve", *words),
         cwd=workspace,
         answer=answer,
+        program=program,
         environ=lab.environ | says(workspace, ANSWER),
     )
 
@@ -151,6 +163,21 @@ def test_an_approved_call_runs_and_the_run_goes_on(workspace: Path, audited: Lab
     assert ran.out.endswith("Done.\n")
     assert (written(workspace), waits(audited, workspace)) == ("x", [])
     assert sent(workspace)[1]["told"][-2] == "Written."
+
+
+def test_another_interpreter_approves(
+    workspace: Path, audited: Lab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What one start of the interpreter asked for is the same to the next, which hashes apart."""
+    monkeypatch.setenv("PYTHONHASHSEED", "1")
+    run = asked(audited, workspace, WRITE, program=(SCRIPT,))
+    monkeypatch.setenv("PYTHONHASHSEED", "2")
+
+    ran = approve(audited, workspace, run, program=(SCRIPT,))
+
+    assert ran.code == 0, ran.out
+    assert ran.out.endswith("Done.\n")
+    assert (written(workspace), waits(audited, workspace)) == ("x", [])
 
 
 def test_the_run_goes_on_at_the_same_address(workspace: Path, audited: Lab) -> None:

@@ -114,6 +114,17 @@ def test_a_good_tool_passes(here: Path, kit: dict[str, str]) -> None:
     assert list(here.iterdir()) == []
 
 
+def test_what_hypothesis_works_out_is_not_left_behind(here: Path, kit: dict[str, str]) -> None:
+    """Where nobody names it a folder, it makes none where the command runs, also for texts."""
+    unnamed = kit | {"HYPOTHESIS_STORAGE_DIRECTORY": None}
+    words = ("greet", *only("never-raises"))
+
+    ran = toolseam("check", *words, cwd=here, environ=unnamed, program=(SCRIPT,))
+
+    assert ran.code == 0, ran.out + ran.err
+    assert list(here.iterdir()) == []
+
+
 def test_a_failure_is_shrunk_and_can_be_seen_again(here: Path, kit: dict[str, str]) -> None:
     """The smallest failing arguments are told as a command, and the command fails as told."""
     ran = check("breaks", "--only", "returns-tool-result", cwd=here, environ=kit)

@@ -27,12 +27,11 @@ def serving(
     workspace: Path, *words: str, environ: dict[str, str] | None = None
 ) -> Generator[tuple[str, Running]]:
     """Serve the page of a workspace in a process of its own; give its first line."""
-    process = Running("inspect", *words, cwd=workspace, environ=environ)
-    try:
-        yield process.stdout.readline().decode().strip(), process
-    finally:
-        stop(process)
-        process.communicate()
+    with Running("inspect", *words, cwd=workspace, environ=environ) as process:
+        try:
+            yield process.stdout.readline().decode().strip(), process
+        finally:
+            stop(process)
 
 
 def stop(process: Running, how: signal.Signals = signal.SIGINT) -> None:
