@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import attrs
 
 from toolseam._body import Lost, NotStarted
+from toolseam._text import short
 from toolseam.isolation._frames import LARGEST
 from toolseam.isolation._process import Worker
 from toolseam.isolation._sandbox import level
@@ -72,7 +73,7 @@ class BodyFuture(Future[bytes]):
             self.set_exception(NotStarted(reason))
         return True
 
-    def never_began(self, error: BaseException) -> None:
+    def never_began(self, error: NotStarted) -> None:
         """End without having begun, unless it was stopped before."""
         with self._turn:
             waits = not self._taken
@@ -285,7 +286,7 @@ class ProcessPool:
             worker = self._worker(seat, call.kind)
         except BaseException as error:  # noqa: BLE001 - whoever waits gets it
             seat.worker = None
-            call.never_began(error)
+            call.never_began(_unstarted(error))
             return None
         if not call.goes_to(worker):
             return None
@@ -334,6 +335,13 @@ class InSandbox:
 
     def close(self) -> None:
         """Leave it to the pool, whose processes they are."""
+
+
+def _unstarted(error: BaseException) -> NotStarted:
+    """Say of whatever was raised before a body could begin that none has."""
+    if isinstance(error, NotStarted):
+        return error
+    return NotStarted("worker_start", short(type(error).__name__))
 
 
 def _as_stopped(error: BaseException, reason: str | None) -> BaseException:

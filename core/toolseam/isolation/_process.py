@@ -9,7 +9,7 @@ import signal
 import socket
 import subprocess
 import sys
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from secrets import token_bytes
 from threading import Lock
@@ -84,26 +84,23 @@ class Worker:
             },
         }
         self._turn = Lock()
-        self._channel, channel = socket.socketpair()
-        for end in (self._channel, channel):
-            end.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _BUFFER)
-        self._life, life = socket.socketpair()
-        try:
-            self._supervisor = subprocess.Popen(  # noqa: S603 - our own program
-                [sys.executable, "-I", "-S", str(_HERE / "_supervisor.py"), json.dumps(told)],
-                stdin=channel.fileno(),
-                stdout=life.fileno(),
-                stderr=subprocess.DEVNULL,
-                env=_environment(limits, sandbox=grants is not None),
-                start_new_session=True,
-            )
-        except OSError as error:
-            self._channel.close()
-            self._life.close()
-            raise NotStarted("worker_start", f"{type(error).__name__} {error.errno}") from None
-        finally:
-            channel.close()
-            life.close()
+        with ExitStack() as own, ExitStack() as given:
+            try:
+                self._channel, channel = _pair(own, given)
+                for end in (self._channel, channel):
+                    end.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _BUFFER)
+                self._life, life = _pair(own, given)
+                self._supervisor = subprocess.Popen(  # noqa: S603 - our own program
+                    [sys.executable, "-I", "-S", str(_HERE / "_supervisor.py"), json.dumps(told)],
+                    stdin=channel.fileno(),
+                    stdout=life.fileno(),
+                    stderr=subprocess.DEVNULL,
+                    env=_environment(limits, sandbox=grants is not None),
+                    start_new_session=True,
+                )
+            except OSError as error:
+                raise NotStarted("worker_start", f"{type(error).__name__} {error.errno}") from None
+            own.pop_all()
         self._channel.setblocking(False)
         self._poll = select.poll()
         self._poll.register(self._channel, select.POLLIN)
@@ -246,6 +243,12 @@ class Worker:
         self._channel.close()
         self._life.close()
         self._supervisor.returncode = 0
+
+
+def _pair(own: ExitStack, given: ExitStack) -> tuple[socket.socket, socket.socket]:
+    """Return the host's end and the other one, each to be closed by its stack."""
+    ours, theirs = socket.socketpair()
+    return own.enter_context(ours), given.enter_context(theirs)
 
 
 def _told(limits: ProcessLimits, body: str) -> str:

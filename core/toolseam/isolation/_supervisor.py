@@ -149,7 +149,7 @@ class _Watch:
                 return ended
             for ready, event in self._poll.poll():
                 if ready in (_LIFE, self._host):
-                    return None
+                    return _reap(worker)  # it may have ended before that came
                 if ready == self._wake:
                     os.read(self._wake, 512)
                 elif event & select.POLLIN:

@@ -1,7 +1,10 @@
 """Bodies in worker processes: how they are carried, limited and stopped."""
 
+import errno
 import os
 import resource
+import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -16,6 +19,7 @@ from support.bodies import LARGEST, SERVED
 from support.isolated import WAIT_S, answer, begun, lost, not_started, running, submitted
 from toolseam._body import NotStarted
 from toolseam._settings_keys import ProcessLimits
+from toolseam.isolation import _process
 from toolseam.isolation._pool import ProcessPool
 
 MakePool = Callable[..., ProcessPool]
@@ -481,6 +485,53 @@ def test_a_worker_that_cannot_start_is_no_call(make_pool: MakePool) -> None:
 
     assert reason == "worker_start"
     assert "No module named 'support.nowhere'" in detail
+
+
+def test_a_machine_that_has_no_room_for_a_worker_is_told(
+    pool: ProcessPool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever is lacking as a worker is made, its call never began, and nothing stays open."""
+    pair, room = socket.socketpair, [0]
+
+    def refuse() -> tuple[socket.socket, socket.socket]:
+        if room[0] == 0:
+            raise OSError(errno.EMFILE, "too many open files")
+        room[0] -= 1
+        return pair()
+
+    def fail(*words: object, **named: object) -> None:
+        raise MemoryError
+
+    def told() -> tuple[str, str]:
+        return not_started(submitted(pool, b"echo"))
+
+    kept = len(list(Path("/proc/self/fd").iterdir()))
+    with monkeypatch.context() as without:
+        without.setattr(socket, "socketpair", refuse)
+        assert told() == ("worker_start", "OSError 24")
+        room[0] = 1
+        assert told() == ("worker_start", "OSError 24")
+    with monkeypatch.context() as without:
+        without.setattr(subprocess, "Popen", fail)
+        assert told() == ("worker_start", "MemoryError")
+
+    assert len(list(Path("/proc/self/fd").iterdir())) <= kept
+    assert answer(pool, b"echo next") == b"next"
+
+
+def test_a_worker_that_dies_while_all_stands_still_is_told_as_such(pool: ProcessPool) -> None:
+    """Its own end counts, though its supervisor hears of it together with the host's patience."""
+    worker = int(answer(pool, b"pid"))
+    call = begun(pool, b"sleeps 300")
+    stat = Path(f"/proc/{worker}/stat").read_text()
+    supervisor = int(stat.rpartition(")")[2].split()[1])
+
+    os.kill(supervisor, signal.SIGSTOP)
+    os.kill(worker, signal.SIGKILL)
+    time.sleep(_process._NATURAL_S + 0.5)
+    os.kill(supervisor, signal.SIGCONT)
+
+    assert lost(call) == ("worker_died", "signal 9")
 
 
 def test_an_answer_may_be_given_up_by_many_threads(standing: ProcessPool) -> None:
