@@ -85,7 +85,7 @@ class DaskExecutor(Executor):
         """Take one call, which is on its way as soon as the client's thread has a turn."""
         future: Future[Any] = Future()
         with self._turn:
-            if self._closed or self._client.status == "closed":
+            if self._closed or self._client.status != "running":
                 raise RuntimeError("the executor is shut down, or its scheduler gone")
             self._open.add(future)
             self._waiting.append(((fn, args, kwargs), future))
@@ -114,6 +114,10 @@ class DaskExecutor(Executor):
         with self._turn:
             taken, self._waiting = self._waiting, []
         taken = [each for each in taken if not each[1].cancelled()]
+        if self._client.status != "running":  # it would forget them without a word
+            for _, future in taken:
+                _settle(future, error=BodyLostError())
+            return
         lot: list[tuple[_Call, Future[Any]]] = []
         size = 0
         for call, future in taken:
@@ -233,6 +237,19 @@ def _settle(future: Future[Any], value: object = None, error: Exception | None =
             future.set_exception(error)
 
 
+class _Client(distributed.Client):  # type: ignore[misc]
+    """One that knows one scheduler: when that is gone, so is the client.
+
+    Dask's own connects again, and whoever answers at the address then may begin a task twice, and
+    knows no fence. What it had under way it would forget in any case.
+    """
+
+    async def _reconnect(self) -> None:
+        """Give up what is under way, and end; who asks next starts at the beginning."""
+        self.scheduler_comm = None
+        await self._close()
+
+
 class _Cluster(distributed.LocalCluster):  # type: ignore[misc]
     """One whose workers come back however long that takes.
 
@@ -340,8 +357,7 @@ def _knock(address: str) -> None:
 
 def _client(where: object, security: object = None) -> Any:  # noqa: ANN401 - as above
     """Connect; the thread of a client that cannot goes on, unless it is told."""
-    cls = distributed.Client
-    client = cls.__new__(cls)
+    client: Any = _Client.__new__(_Client)
     try:
         client.__init__(where, security=security, set_as_default=False, timeout=_CONNECT_S)
     except BaseException:
@@ -356,6 +372,8 @@ def _end(client: Any, cluster: Any = None) -> None:  # noqa: ANN401 - as above
     if client is not None:
         with contextlib.suppress(Exception):
             client.close(timeout=_END_S)
+        with contextlib.suppress(Exception):  # the thread of one that has closed by itself
+            client._loop_runner.stop()  # noqa: SLF001 - as above
     if cluster is None:
         return
     try:

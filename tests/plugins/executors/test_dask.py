@@ -4,7 +4,9 @@ import os
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+import time
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +16,7 @@ import pytest
 import trustme
 
 from support import engine_tools
-from support.tools import ADA
+from support.tools import ADA, approved
 from toolseam import Host
 from toolseam._settings_keys import ExecutorSettings
 from toolseam_plugins.executors import _cluster, dask
@@ -36,6 +38,17 @@ if __name__ == "__main__":
         print("ready", flush=True)
         sys.stdin.read()
     print("closed", flush=True)
+"""
+SCHEDULER = """
+import sys, distributed
+
+if __name__ == "__main__":
+    words = {"processes": False, "protocol": "tcp://", "dashboard_address": ":0"}
+    place = {"host": "127.0.0.1", "scheduler_port": int(sys.argv[1])}
+    with distributed.LocalCluster(n_workers=1, threads_per_worker=2, **place, **words) as cluster:
+        scheduler = cluster.scheduler
+        for question in sys.stdin:
+            print(eval(question), flush=True)
 """
 
 
@@ -146,6 +159,81 @@ def options(certificates: dict[str, str]) -> dict[str, str]:
     """Return what the operator says of certificates."""
     named = {"ca_file": "ca", "client_cert": "cert", "client_key": "key"}
     return {f"tls_{name}": certificates[what] for name, what in named.items()}
+
+
+@contextmanager
+def scheduler(failures: int, port: int = 0) -> Generator["subprocess.Popen[str]"]:
+    """Run a scheduler and a worker in a process that answers questions, and ends by itself."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", SCHEDULER, str(port)],
+        env=os.environ
+        | {
+            "PYTHONPATH": str(TESTS),
+            "DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES": f"{failures}",
+        },
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    )
+    end = threading.Timer(240, process.kill)
+    end.start()
+    with process:
+        try:
+            yield process
+        finally:
+            process.kill()
+            end.cancel()
+            end.join()
+
+
+def ask(process: "subprocess.Popen[str]", question: str) -> str:
+    """Return what such a process says of its `scheduler`."""
+    assert process.stdin is not None
+    assert process.stdout is not None
+    process.stdin.write(f"{question}\n")
+    process.stdin.flush()
+    return process.stdout.readline().strip()
+
+
+def test_a_scheduler_that_comes_back_is_judged_anew(tmp_path: Path) -> None:
+    """Whoever answers at the address after a restart gets no body before it holds to the rules."""
+    file = tmp_path / "begun"
+    before = threading.active_count()
+    with scheduler(0) as first:
+        port = int(ask(first, "scheduler.port"))
+        words = {"kind": "dask", "address": f"127.0.0.1:{port}"}
+        every = {"runs_in": {"*": "farm"}, "executors": {"farm": words}}
+        with Host(tools=engine_tools.TOOLS, plugins=[dask], settings=every) as host:
+            late = {"file": str(file), "seconds": 60}
+            approval = approved(host, "change_late", late)
+            killer = threading.Thread(target=kill_scheduler, args=(first, file))
+            killer.start()
+            lost = host.call("change_late", late, actor=ADA, approval=approval)
+            killer.join()
+            runner: Any = host._runners._made["farm"]
+            with scheduler(3, port) as second:
+                ask(second, "scheduler.port")
+                while runner._executor._client.status not in {"closed", "running"}:
+                    time.sleep(0.01)
+                gone, refused = (host.call("fetch_rows", {"rows": 2}, actor=ADA) for _ in range(2))
+                ask(second, "setattr(scheduler, 'allowed_failures', 0)")
+                host._runners._away.clear()
+                rows = host.call("fetch_rows", {"rows": 2}, actor=ADA)
+                fenced = ask(second, "'toolseam-fence' in scheduler.plugins")
+
+    assert (lost.metadata["reason"], gone.metadata["reason"]) == ("worker_died", "executor")
+    assert "begins a task again, 3 times" in str(refused.metadata["detail"])
+    assert rows.data == {"rows": 2}
+    assert fenced == "True"
+    assert len(engine_tools.begun(file)) == 1
+    assert threading.active_count() <= before
+
+
+def kill_scheduler(process: "subprocess.Popen[str]", file: Path) -> None:
+    """Kill it in the middle of a body."""
+    engine_tools.wait_for(file, seconds=120)
+    process.kill()
 
 
 @pytest.mark.parametrize("killed", [True, False])
