@@ -312,8 +312,8 @@ class ProcessPool:
             worker.end()
         seat.kind = kind
         grants = kind[1]
-        if grants is not None and not level().reached:
-            raise NotStarted("sandbox", level().text)
+        if grants is not None and not (found := level()).reached:
+            raise NotStarted("sandbox", found.text)
         worker = Worker(self._limits, grants, self._body)
         seat.worker = worker
         if self._closed:  # who closes may not have seen it

@@ -54,20 +54,23 @@ def processes() -> Level:
     return Level(reached=True, text="bounds memory, processor time and files; hides nothing")
 
 
-@cache
 def level() -> Level:
-    """Try the sandbox once a process; say what is reached, or why not."""
+    """Say whether bodies can run in a sandbox, or why not; what it tried is not tried again."""
+    try:
+        return _tried()
+    except (OSError, subprocess.TimeoutExpired, NotStarted) as error:  # it may pass
+        return Level(reached=False, text=f"it could not be tried ({type(error).__name__})")
+
+
+@cache
+def _tried() -> Level:
     if sys.platform != "linux":
         return Level(reached=False, text="bubblewrap needs Linux")
     program = _bubblewrap()
     if program is None:
         return Level(reached=False, text="bubblewrap (`bwrap`) is not installed")
-    try:
-        named = _run([program, "--version"])
-        command = within(Grants(), ProcessLimits(), [sys.executable, "-I", "-S", "-c", ""])
-        tried = _run(command)
-    except (OSError, subprocess.TimeoutExpired, NotStarted) as error:
-        return Level(reached=False, text=f"it could not be tried ({type(error).__name__})")
+    named = _run([program, "--version"])
+    tried = _run(within(Grants(), ProcessLimits(), [sys.executable, "-I", "-S", "-c", ""]))
     name = short(named.stdout.strip() or "bubblewrap", 60)
     if tried.returncode != 0:
         said = short(tried.stderr.strip().partition("\n")[0], 200)

@@ -281,9 +281,9 @@ def test_a_tool_in_it_that_keeps_forking_is_killed(make_pool: MakePool, mark: st
 @pytest.fixture
 def fresh_level() -> Iterator[None]:
     """What was found out of this machine is forgotten before and after."""
-    level.cache_clear()
+    _sandbox._tried.cache_clear()
     yield
-    level.cache_clear()
+    _sandbox._tried.cache_clear()
 
 
 @pytest.mark.usefixtures("fresh_level")
@@ -332,6 +332,24 @@ def test_a_program_that_is_none_is_told(monkeypatch: pytest.MonkeyPatch, tmp_pat
 
     assert level().reached is False
     assert "OSError" in level().text
+
+
+@pytest.mark.usefixtures("fresh_level")
+def test_what_could_not_be_tried_is_tried_again(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """A hiccup of the machine disables no sandbox for good; what was answered holds."""
+    program = tmp_path / "bwrap"
+    program.write_text("no program\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert "could not be tried" in level().text
+
+    program.write_text("#!/bin/sh\necho bubblewrap 0.9\n")
+    assert level().reached is True
+
+    program.unlink()
+    assert level().reached is True
 
 
 def test_no_folder_is_shown_whole_that_is_not_pythons(monkeypatch: pytest.MonkeyPatch) -> None:
