@@ -87,7 +87,7 @@ class Starts:
     def _answer(self, text: bytes, streams: Sequence[int]) -> int:
         socket.send_fds(self._channel, [len(text).to_bytes(8)], streams)
         self._channel.sendall(text)
-        answer = self._channel.recv(8, socket.MSG_WAITALL)
+        answer = self._channel.recv(8)
         if len(answer) < 8:
             raise EOFError("the process that starts commands is gone")
         return int.from_bytes(answer, signed=True)

@@ -51,7 +51,7 @@ class Told:
         question = next(m.text for m in request.messages if type(m) is UserMessage)
         number = sum(type(message) is AssistantMessage for message in request.messages)
         asked, rounds = f"asked {number} of {question}", question.split(";")
-        _note(asked)
+        note(asked)
         if number >= len(rounds):
             return Reply("It is done.", usage=Usage(1, 1))
         if rounds[number] == "die":
@@ -76,7 +76,8 @@ def executions(key: str) -> int:
     return 0
 
 
-def _note(key: str) -> None:
+def note(key: str) -> None:
+    """Leave a line, as an execution does."""
     log().parent.mkdir(parents=True, exist_ok=True)
     with log().open("a") as file:
         file.write(f"{key}\n")
@@ -92,15 +93,17 @@ class Odd(BaseException):
 
 
 def _do(arguments: Any) -> ToolResult:
-    """Leave a line; die before it or after it, raise or sleep, if the text says so."""
+    """Leave a line; die before it or after it, raise, sleep or wait, if the text says so."""
     key, _, how = arguments["text"].partition(" ")
     if how == "dying before":
         os.kill(os.getpid(), signal.SIGKILL)
-    _note(key)
+    note(key)
     if how == "dying":
         _die_unless_repeated(key)
     elif how == "raising":
         raise Odd
+    elif how.startswith("until "):
+        wait_for(how.removeprefix("until "))
     elif how:
         time.sleep(float(how))
     return ToolResult.text(f"did {key}")
@@ -149,66 +152,66 @@ def durable(url: str, *plugins: Any, **settings: Any) -> Generator[Durable]:
 
 # Imports all once, and forks a keeper of workers for each connection; ends with who began it.
 _NURSERY = """
-import ctypes, json, os, select, signal, socket, sys, time
+import json, os, select, signal, socket, sys, time, traceback
 from pathlib import Path
 import dbos, psycopg, cryptography.hazmat.primitives.ciphers.aead
 from support.durable import drive
+from support.forking import die_with
 from toolseam_plugins import audit
 from toolseam_plugins.durable import _durable, _journal, _records, _retention, _store, _worker
 
-def die_with_parent(parent):
-    ctypes.CDLL(None).prctl(1, signal.SIGKILL)
-    if os.getppid() != parent:
+def fork(does, *what):
+    parent = os.getpid()
+    pid = os.fork()
+    if pid:
+        return pid
+    try:
+        die_with(parent)
+        does(*what)
+    except BaseException:
+        traceback.print_exc()
+    finally:
         os._exit(1)
 
-def keep(connection, pids, count, environment, how):
+def keep(door, connection, asked):
+    door.close()
+    pids, count, environment, how = json.loads(asked)
     os.environ.clear()
     os.environ.update(environment)
-    pids, keeper = Path(pids), os.getpid()
+    pids = Path(pids)
 
-    def begin():
-        pid = os.fork()
-        if pid:
-            return pid
-        try:
-            connection.close()
-            die_with_parent(keeper)
-            drive(*how)
-        finally:
-            os._exit(1)
+    def work():
+        connection.close()
+        drive(*how)
 
     def tell():
         temporary = pids.with_suffix(".new")
         temporary.write_text(" ".join(map(str, [deaths, *running])))
         temporary.rename(pids)
 
-    deaths, running = 0, [begin() for _ in range(count)]
+    deaths, running = 0, [fork(work) for _ in range(count)]
     tell()
     while not select.select([connection], [], [], 0.05)[0]:
         gone, _ = os.waitpid(-1, os.WNOHANG)
         if gone:
             deaths += 1
             time.sleep(0.1)
-            running[running.index(gone)] = begin()
+            running[running.index(gone)] = fork(work)
             tell()
     for pid in running:
         os.kill(pid, signal.SIGKILL)
         os.waitpid(pid, 0)
+    connection.sendall(b"ended")
 
-die_with_parent(int(sys.argv[1]))
-signal.signal(signal.SIGCHLD, lambda *_: None)
-door, nursery = socket.socket(fileno=0), os.getpid()
+die_with(int(sys.argv[1]))
+door = socket.socket(fileno=int(sys.argv[2]))
 while True:
     connection, _ = door.accept()
-    with connection, connection.makefile() as words:
-        asked = json.loads(words.readline())
-        if not os.fork():
-            try:
-                door.close()
-                die_with_parent(nursery)
-                keep(connection, *asked)
-            finally:
-                os._exit(0)
+    with connection:
+        # What a file of it holds open would stay so in every worker.
+        with connection.makefile() as words:
+            asked = words.readline()
+        fork(keep, door, connection, asked)
     while True:
         try:
             if not os.waitpid(-1, os.WNOHANG)[0]:
@@ -226,19 +229,22 @@ def _nursery() -> str:
         door.bind(place)
         door.listen()
         begun = subprocess.Popen(
-            [sys.executable, "-c", _NURSERY, str(os.getpid())],
+            [sys.executable, "-c", _NURSERY, str(os.getpid()), str(door.fileno())],
             env=os.environ | {"PYTHONPATH": TESTS},
-            stdin=door.fileno(),
+            pass_fds=[door.fileno()],
+            stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
         )
-    atexit.register(_end, begun, place)
+    atexit.register(_end, begun, place, os.getpid())
     return place
 
 
-def _end(begun: subprocess.Popen[bytes], place: str) -> None:
-    begun.kill()
-    begun.wait()
-    shutil.rmtree(Path(place).parent, ignore_errors=True)
+def _end(begun: subprocess.Popen[bytes], place: str, owner: int) -> None:
+    """End it and remove its folder, but not in a child that a test forked."""
+    if os.getpid() == owner:
+        begun.kill()
+        begun.wait()
+        shutil.rmtree(Path(place).parent, ignore_errors=True)
 
 
 def drive(url: str, audited: str, concurrency: int, attempts: int) -> None:
@@ -285,10 +291,10 @@ class Workers:
                 os.kill(pids[number % len(pids)], signal.SIGKILL)
 
     def stop(self) -> None:
-        """End all of them."""
+        """End all of them; their keeper says so only where it did not break meanwhile."""
         with self._keeper:
             self._keeper.shutdown(socket.SHUT_WR)
-            assert self._keeper.recv(1) == b""
+            assert self._keeper.recv(5) == b"ended"
 
     def _told(self) -> list[int]:
         with suppress(FileNotFoundError):
