@@ -5,7 +5,6 @@ import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -14,31 +13,17 @@ from plugins.conformance.broken_adapters import ADAPTERS
 from plugins.conformance.broken_hosts import HOSTS
 from plugins.conformance.mutants import MODULES, MUTANTS, Mutant, isolated, measuring, raw
 from support.dist_info import tools, write_dist
+from support.timed import BUDGETS
 from toolseam_plugins.conformance import (
     ALL_CHECKS,
     HOST_CHECKS,
     CheckResult,
     Status,
-    _of_effects,
     _of_host,
-    _of_import,
-    _of_spec,
-    _of_time,
     _subject,
     check_host,
     check_tool,
 )
-
-BUDGETS: dict[str, tuple[Any, str]] = {
-    "import-within-budget": (_of_import, "BUDGET_S"),
-    "inline-never-waits": (_of_time, "INLINE_S"),
-    "never-blocks-the-loop": (_of_time, "BLOCKED_S"),
-    "stops-at-deadline": (_of_time, "GRACE_S"),
-    "stops-when-cancelled": (_of_time, "GRACE_S"),
-    "spec-cheap": (_of_spec, "CHEAP_S"),
-    "leaves-no-thread": (_of_effects, "_GRACE_S"),
-}
-"""Where the checks of time have their limits."""
 
 WITHIN_S, LONG_S = 30.0, 4.0
 UNTIMED = [check.slug for check in HOST_CHECKS if check.slug != "host-keeps-deadlines"]
