@@ -8,6 +8,7 @@ import threading
 import weakref
 from collections import deque
 from concurrent.futures import Future
+from contextlib import suppress
 from functools import cache
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, TypeAlias
@@ -38,9 +39,16 @@ _inside = contextvars.ContextVar("_inside", default=False)
 class BodyFuture(Future[bytes]):
     """One call: its answer, or `Lost`, or `NotStarted`. It is stopped by `cancel`, also at work."""
 
-    def __init__(self, kind: _Kind, request: bytes, ask: Callable[[bytes], bytes]) -> None:
+    def __init__(
+        self,
+        kind: _Kind,
+        request: bytes,
+        ask: Callable[[bytes], bytes],
+        leave: Callable[[BodyFuture], None],
+    ) -> None:
         super().__init__()
         self.kind = kind
+        self._leave = leave
         self.request = request
         self.passed_over = 0
         self.stopped: str | None = None
@@ -70,6 +78,7 @@ class BodyFuture(Future[bytes]):
             if self._worker is not None:
                 self._worker.kill()
         if waits:
+            self._leave(self)
             self.set_exception(NotStarted(reason))
         return True
 
@@ -166,7 +175,7 @@ class ProcessPool:
         """
         if len(request) > LARGEST:
             raise NotStarted("too_large", f"a request of {len(request)} bytes")
-        call = BodyFuture((owner, grants), request, ask)
+        call = BodyFuture((owner, grants), request, ask, self._given_up)
         with self._turn:
             if self._closed:
                 raise NotStarted("closed")
@@ -178,6 +187,11 @@ class ProcessPool:
         if seat is not None:
             seat.inbox.put(call)
         return call
+
+    def _given_up(self, call: BodyFuture) -> None:
+        """Keep nothing of a call that waits no more."""
+        with self._turn, suppress(ValueError):
+            self._waiting.remove(call)
 
     def _seat(self, kind: _Kind) -> _Seat | None:
         """Take an idle seat, best one with a worker of the same kind, or make a new one."""
@@ -233,6 +247,7 @@ class ProcessPool:
                 # Free first: whoever waits may ask again at once, and needs no other process.
                 call = self._next(seat, done)
                 done.end(ended)
+                del done, ended  # the seat may stand idle for long
             if self._closed or seat in self._leaving:
                 break
         if seat.worker is not None:

@@ -1,6 +1,7 @@
 """Bodies in worker processes: how they are carried, limited and stopped."""
 
 import errno
+import gc
 import os
 import resource
 import signal
@@ -9,6 +10,7 @@ import subprocess
 import sys
 import threading
 import time
+import weakref
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
@@ -392,6 +394,27 @@ def test_a_call_that_waits_is_never_begun(make_pool: MakePool) -> None:
     first.cancel()
     assert lost(first)[0] == "cancelled"
     assert answer(pool, b"echo next") == b"next"
+
+
+def test_a_pool_keeps_nothing_of_calls_that_are_over(make_pool: MakePool) -> None:
+    """What was given up as it waited is forgotten at once, what was answered soon after."""
+    pool = make_pool(workers=1)
+    runs = begun(pool, b"sleeps 300")
+    waits = [submitted(pool, b"echo x") for _ in range(3)]
+    kept = [weakref.ref(call) for call in (runs, *waits)]
+
+    waits.pop(1).cancel()
+    gc.collect()
+    assert [call() is None for call in kept] == [False, False, True, False]
+
+    runs.cancel()
+    assert [call.result(WAIT_S) for call in waits] == [b"x"] * 2
+    del runs, waits
+    until = time.monotonic() + WAIT_S
+    while any(call() for call in kept) and time.monotonic() < until:
+        time.sleep(0.01)
+        gc.collect()
+    assert [call() for call in kept] == [None] * 4
 
 
 def test_closing_stops_everything(make_pool: MakePool, mark: str) -> None:
