@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+from asyncio import CancelledError
 from typing import TYPE_CHECKING, cast
 
 from toolseam._approval import Approval, Preview, digest, preview_lines
@@ -81,7 +82,7 @@ def _said(call: Call, tool: BoundTool, *, again: bool) -> tuple[bool, str]:
         made = tool.preview(arguments=given_to(call, tool), context=context_of(call, tool))
     except Refused as refused:
         return True, f"(the arguments are refused: {refused.result.content})"
-    except (Exception, SystemExit) as error:
+    except (Exception, SystemExit, CancelledError) as error:  # no loop cancels a sync hook
         if again and isinstance(error, Lost | NotStarted | TimeoutError):
             raise
         return True, _why(error)

@@ -667,6 +667,7 @@ def test_a_look_again_that_is_lost_changes_nothing(tmp_path: Path) -> None:
         ("error", "(the preview is refused: conflict: it is locked)"),
         ("value", "(the preview raised ValueError)"),
         ("time", "(the preview raised TimeoutError)"),
+        ("cancelled", "(the preview raised CancelledError)"),
         ("broken", "(the preview broke the contract: $: str, expected ToolResult)"),
         ("arguments", "(the arguments are refused: Error (invalid_arguments): not this kind)"),
     ],

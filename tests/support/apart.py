@@ -220,6 +220,7 @@ class Doubts:
         raise {
             "value": ValueError("postgresql://ada:hunter2hunter2@db/shop"),
             "time": TimeoutError(),
+            "cancelled": asyncio.CancelledError(),
             "tool": ToolError("no such row", ErrorCode.NOT_FOUND),
         }[arguments.kind]
 
