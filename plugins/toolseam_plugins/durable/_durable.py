@@ -7,15 +7,17 @@ import threading
 import time
 from contextlib import suppress
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import TYPE_CHECKING, Any, TypedDict, TypeVar
 
 import attrs
 import orjson
 
+from toolseam import ToolseamError
 from toolseam.runs import RunError, RunStatus
 from toolseam_plugins.audit._database import AuditError
 from toolseam_plugins.audit._seal import Seal, Sealed
 from toolseam_plugins.durable._fence import sealed_fence
+from toolseam_plugins.durable._journal import DRIVING
 from toolseam_plugins.durable._places import new_run_id, place_of, sealed
 from toolseam_plugins.durable._records import (
     DurableError,
@@ -23,6 +25,7 @@ from toolseam_plugins.durable._records import (
     begin,
     change,
     connected,
+    in_child,
     rows,
     take,
 )
@@ -30,11 +33,11 @@ from toolseam_plugins.durable._retention import erase, purge, workflow_id
 from toolseam_plugins.durable._store import HELD, WAITING, DurableStore
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from typing import Unpack
 
     import psycopg
-    from dbos import DBOSClient
+    from dbos import DBOSClient, EnqueueOptions
 
     from toolseam import Actor, Host
     from toolseam.providers import Provider
@@ -42,6 +45,7 @@ if TYPE_CHECKING:
 
     Connection = psycopg.Connection[Any]
 
+T = TypeVar("T")
 APPLICATION, VERSION, QUEUE, WORKFLOW = "toolseam", "1", "toolseam", "toolseam_run"
 ENGINE_SCHEMA = "toolseam_dbos"
 _PAUSE_S = 0.1
@@ -107,11 +111,14 @@ class Durable:
         self.host = host
         self.url = database_url
         self.seal = Seal(host.settings.audit.key_env)
-        self.records = Records(database_url)
+        self.records = Records(database_url, _leave)
         self._hold_key()
         self._providers = dict(providers or {})
         self._turn = threading.Lock()
         self._client: DBOSClient | None = None
+        self._parents: list[DBOSClient] = []
+        self._closed = False
+        in_child(self._begin_again)
         state = host._state  # noqa: SLF001 - a store before the host's own; no hook gives one later
         self.store = DurableStore(state.store, self.records, self.seal)
         state.store = self.store
@@ -156,18 +163,26 @@ class Durable:
         text = sealed(self.seal, orjson.dumps(asked), run_id, "asked")
         self._enqueue(run_id, 0, text)
         fence = sealed_fence(self.seal, run_id, {})
-        self.records.wait(lambda connection: begin(connection, run_id, text, fence))
+        # It is in the queue by now: where this fails, whoever takes it up makes its row.
+        with suppress(DurableError):
+            self.records.ask(lambda connection: begin(connection, run_id, text, fence))
         return run_id
 
     def status(self, run_id: str) -> DurableRun:
-        """Return how a run stands; raises `RunError` `not_found`."""
+        """Return how a run stands.
+
+        Raises `RunError`: `not_found`, and `conflict` where its answer has been altered.
+        """
         found = self.records.rows(_STATUS, run_id)
         if not found:
             raise _not_found()
         status, reason, outcome = found[0]
         said: dict[str, Any] = {}
         if outcome is not None:
-            said = orjson.loads(self.seal.open(bytes(outcome), place_of(run_id, "outcome")))
+            try:
+                said = orjson.loads(self.seal.open(bytes(outcome), place_of(run_id, "outcome")))
+            except Sealed:
+                raise RunError("The answer of this run has been altered.", "conflict") from None
         return DurableRun(run_id, status, reason, said.get("answer", ""))
 
     def decide(self, run_id: str, decisions: Iterable[Decision]) -> DurableRun:
@@ -185,7 +200,7 @@ class Durable:
         """Put a run back into the queue that waited or was held, and of which all is said.
 
         Raises `RunError`: `not_found` where it neither waits nor is held, `conflict` while nobody
-        has said what a held call did.
+        has said what a held call did; `DurableError` where the database cannot be reached.
         """
         before = self.records.ask(lambda connection: _stands(connection, run_id))
         key = self.store.go_on(run_id) if before[0] == HELD else ""
@@ -212,12 +227,12 @@ class Durable:
     def cancel(self, run_id: str) -> None:
         """Stop a run: at once where it waits, else before its next step; an ended one stays so.
 
-        Raises `RunError` `not_found`.
+        Raises `RunError` `not_found`, `DurableError` where the database cannot be reached.
         """
 
         def stop(connection: Connection) -> None:
             _, part, *_ = _stands(connection, run_id)
-            self.engine().cancel_workflow(workflow_id(run_id, part))
+            self.ask_engine(lambda engine: engine.cancel_workflow(workflow_id(run_id, part)))
             self.store.ended(connection, run_id, RunStatus.CANCELLED, "cancelled")
 
         self.records.ask(stop)
@@ -241,12 +256,15 @@ class Durable:
     def purge(self, days: float | None = None) -> int:
         """Delete runs that ended longer ago, and return how many; workers do so by themselves.
 
+        Those that were cancelled less than a minute ago stay: a worker may be at one of their
+        steps.
+
         Args:
             days: before now; None is `[audit] retention_days`.
 
         Raises `DurableError` where the database cannot be reached.
         """
-        while erase(self.records, self.engine()):
+        while self.ask_engine(lambda engine: erase(self.records, engine, 0)):
             pass
         return purge(
             self.records, self.host.settings.audit.retention_days if days is None else days
@@ -254,7 +272,8 @@ class Durable:
 
     def close(self) -> None:
         """Let go of the engine; the host closes what is left."""
-        client, self._client = self._client, None
+        with self._turn:
+            client, self._client, self._closed = self._client, None, True
         if client is not None:
             client.destroy()
 
@@ -278,39 +297,69 @@ class Durable:
 
     def _rewind(self, workflow: str, key: str) -> None:
         """Have the engine repeat a workflow from the step on that held its run."""
-        from dbos import error as engine
+        from dbos import error
 
-        steps = self.engine().list_workflow_steps(workflow)
+        steps = self.ask_engine(lambda engine: engine.list_workflow_steps(workflow))
         found = [step["function_id"] for step in steps if step["function_name"] == key]
         # Who died before the row said so has dropped them already.
         after = max((step["function_id"] for step in steps), default=0) + 1
         number = min(found, default=after)
-        try:
-            self.engine().rewind_workflow(
-                workflow, start_step=number, application_version=VERSION, queue_name=QUEUE
-            )
-        except engine.DBOSException:
-            raise RunError("The run goes on by now.", "conflict") from None
+
+        def rewind(engine: DBOSClient) -> None:
+            try:
+                engine.rewind_workflow(
+                    workflow, start_step=number, application_version=VERSION, queue_name=QUEUE
+                )
+            except error.DBOSException:
+                raise RunError("The run goes on by now.", "conflict") from None
+
+        self.ask_engine(rewind)
 
     def _enqueue(self, run_id: str, part: int, text: str) -> None:
-        self.engine().enqueue(
-            {
-                "workflow_name": WORKFLOW,
-                "queue_name": QUEUE,
-                "workflow_id": workflow_id(run_id, part),
-                "app_version": VERSION,
-            },
-            run_id,
-            part,
-            text,
-        )
+        options: EnqueueOptions = {
+            "workflow_name": WORKFLOW,
+            "queue_name": QUEUE,
+            "workflow_id": workflow_id(run_id, part),
+            "app_version": VERSION,
+        }
 
-    def engine(self) -> DBOSClient:
-        """Return what the engine's tables are asked with; raises `DurableError`."""
+        def enqueue(engine: DBOSClient) -> None:
+            engine.enqueue(options, run_id, part, text)
+
+        self.ask_engine(enqueue)
+
+    def ask_engine(self, work: Callable[[DBOSClient], T]) -> T:
+        """Ask the engine's tables now; raises `DurableError` without a word of the driver's."""
+        try:
+            return work(self._engine())
+        except ToolseamError:
+            raise
+        except Exception as error:  # noqa: BLE001 - whatever drivers raise, it may hold content
+            kind = type(error).__name__
+        raise DurableError(f"the engine's tables did not answer ({kind})")
+
+    def _engine(self) -> DBOSClient:
         with self._turn:
+            if self._closed:
+                raise DurableError("these durable runs have been closed")
             if self._client is None:
                 self._client = engine_client(self.url)
             return self._client
+
+    def _begin_again(self) -> None:
+        """Leave the engine's connections to the parent, in the child of a fork."""
+        self._turn = threading.Lock()
+        if self._client is not None:
+            # Kept, since to throw it away would be to close them.
+            self._parents.append(self._client)
+        self._client = None
+
+
+def _leave() -> None:
+    """End a wait of a worker that stops: what it drives is left to the engine."""
+    journal = DRIVING.get()
+    if journal is not None and journal.stopping():
+        raise journal.lost("the worker stops")
 
 
 def _stands(connection: Connection, run_id: str) -> tuple[Any, ...]:
@@ -340,6 +389,7 @@ def engine_client(url: str) -> DBOSClient:
                 dbos_system_schema=ENGINE_SCHEMA,
                 serializer=DBOSPortableJSONSerializer(),
                 application_name=APPLICATION,
+                retry_connection_errors=False,
             )
         except Exception as error:  # noqa: BLE001 - of a driver's words nothing is kept
             kind = type(error).__name__

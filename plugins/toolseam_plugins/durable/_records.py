@@ -7,8 +7,10 @@ does; what somebody asks for is given up after a while.
 from __future__ import annotations
 
 import logging
+import os
 import threading
 import time
+import weakref
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -45,6 +47,12 @@ _TABLES = (
     """,
 )
 
+# For what workers look for all the time: few rows are ever in these.
+_INDEXES = {
+    "run_on_its_way": "(changed) WHERE status IN ('queued', 'running')",
+    "run_for_people": "(changed) WHERE status IN ('waiting_for_approval', 'held')",
+    "run_asked": "(changed) WHERE asked <> ''",
+}
 
 _BEGIN = """
 INSERT INTO run (id, status, part, began, changed, asked, fence)
@@ -66,14 +74,18 @@ class Records:
 
     Args:
         url: of the PostgreSQL database.
+        leave: called before anything is waited for; what it raises ends the wait.
 
     Raises `DurableError` where it cannot be reached.
     """
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, leave: Callable[[], None]) -> None:
         self._url = url
+        self._leave = leave
         self._turn = threading.RLock()
         self._connection: psycopg.Connection[Any] | None = None
+        self._parents: list[psycopg.Connection[Any]] = []
+        in_child(self._begin_again)
         self.ask(_make)
 
     def wait(self, work: Callable[[psycopg.Connection[Any]], T]) -> T:
@@ -86,7 +98,8 @@ class Records:
                 if not warned:
                     LOGGER.warning("%s", fault)
                 warned = True
-                time.sleep(_PAUSE_S)
+            self._leave()
+            time.sleep(_PAUSE_S)
 
     def ask(self, work: Callable[[psycopg.Connection[Any]], T]) -> T:
         """Do it now, or raise `DurableError`; a connection that broke is opened again once."""
@@ -109,6 +122,15 @@ class Records:
             if self._connection is not None:
                 self._connection.close()
             self._connection = None
+
+    def _begin_again(self) -> None:
+        """Leave the connection to the parent, with whom somebody may have held the turn."""
+        self._turn = threading.RLock()
+        if self._connection is not None:
+            abandon(self._connection)
+            # Kept, since to throw it away would be to close it.
+            self._parents.append(self._connection)
+        self._connection = None
 
     def _do(self, work: Callable[[psycopg.Connection[Any]], T]) -> T:
         import psycopg
@@ -191,6 +213,24 @@ def connected(url: str) -> psycopg.Connection[Any]:
     raise DurableError(f"the database of durable runs cannot be reached ({kind})")
 
 
+def abandon(connection: psycopg.Connection[Any]) -> None:
+    """Let the server see the parent's end; that the connection is his the driver knows."""
+    if not connection.closed:
+        os.close(connection.fileno())
+
+
+def in_child(begin_again: Callable[[], None]) -> None:
+    """Have a method called in each child of a fork, for as long as what it is of lives."""
+    kept = weakref.WeakMethod(begin_again)
+
+    def child() -> None:
+        begin_anew = kept()
+        if begin_anew is not None:
+            begin_anew()
+
+    os.register_at_fork(after_in_child=child)
+
+
 def take(connection: psycopg.Connection[Any], key: int) -> bool:
     """Take a lock that lives as long as the connection, if nobody has it."""
     ((taken,),) = rows(connection, "SELECT pg_try_advisory_lock(%s)", key)
@@ -201,3 +241,7 @@ def _make(connection: psycopg.Connection[Any]) -> None:
     connection.execute(b"SELECT pg_advisory_xact_lock(%s)", (_MAKING,))
     for statement in _TABLES:
         connection.execute(statement.encode())
+    for name, rule in _INDEXES.items():
+        # One that is there locks the table all the same, should it be made again.
+        if rows(connection, "SELECT to_regclass(%s)", f"{SCHEMA}.{name}") == [(None,)]:
+            connection.execute(f"CREATE INDEX {name} ON run {rule}".encode())

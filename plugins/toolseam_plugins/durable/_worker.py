@@ -28,22 +28,24 @@ from toolseam_plugins.durable._durable import (
 )
 from toolseam_plugins.durable._fence import sealed_fence
 from toolseam_plugins.durable._journal import DRIVING, EngineJournal, Lost
-from toolseam_plugins.durable._places import opened, place_of
+from toolseam_plugins.durable._places import is_durable, opened, place_of
 from toolseam_plugins.durable._records import (
     DurableError,
+    abandon,
     begin,
     change,
     connected,
     end,
+    in_child,
     rows,
     take,
 )
-from toolseam_plugins.durable._retention import erase, purge, workflow_id
+from toolseam_plugins.durable._retention import STILL_S, erase, purge, workflow_id
 from toolseam_plugins.durable._store import ALTERED, HELD, WAITING
 
 if TYPE_CHECKING:
     import psycopg
-    from dbos import DBOS
+    from dbos import DBOS, DBOSClient, WorkflowStatus
 
     from toolseam.runs import Run
     from toolseam_plugins.durable._durable import Durable
@@ -65,6 +67,10 @@ _STILL = """
 SELECT id, part FROM run WHERE status IN ('queued', 'running') AND changed < %s LIMIT 1000
 """
 _AS_SEEN = " AND part = %s AND status IN ('queued', 'running') AND changed < %s"
+_OVER = """
+SELECT id, status, reason FROM run
+WHERE id = ANY(%s) AND status IN ('completed', 'failed', 'cancelled')
+"""
 _DECIDED = """
 SELECT run_id, array_agg(position) FROM decision JOIN run ON run.id = run_id
 WHERE status = %s GROUP BY run_id LIMIT 1000
@@ -91,29 +97,31 @@ class Worker:
         self._left: dict[str, int] = {}
         self._looks = 0
         self._purged = float("-inf")
+        self._parents: list[psycopg.Connection[Any]] = []
+        in_child(self._begin_again)
 
     def work(self, concurrency: int, attempts: int, until: threading.Event | None) -> None:
         """Drive runs until `until` is set."""
         from dbos import DBOS, DBOSPortableJSONSerializer
 
-        self._durable.engine()  # the tables are there from now on
-        self._life = self._alive()
-        self._engine = DBOS(
-            config={
-                "name": APPLICATION,
-                "system_database_url": self._durable.url,
-                "dbos_system_schema": ENGINE_SCHEMA,
-                "executor_id": self._name,
-                "application_version": VERSION,
-                "serializer": DBOSPortableJSONSerializer(),
-                "sys_db_pool_size": concurrency + 2,
-                "run_migrations": False,
-                "enable_otlp": False,
-            }
-        )
-        DBOS.workflow(name=WORKFLOW, max_recovery_attempts=attempts)(self._part())
-        DBOS.launch()
+        self._durable.ask_engine(lambda _: None)  # the tables are there from now on
         try:
+            self._life = self._alive()
+            self._engine = DBOS(
+                config={
+                    "name": APPLICATION,
+                    "system_database_url": self._durable.url,
+                    "dbos_system_schema": ENGINE_SCHEMA,
+                    "executor_id": self._name,
+                    "application_version": VERSION,
+                    "serializer": DBOSPortableJSONSerializer(),
+                    "sys_db_pool_size": concurrency + 2,
+                    "run_migrations": False,
+                    "enable_otlp": False,
+                }
+            )
+            DBOS.workflow(name=WORKFLOW, max_recovery_attempts=attempts)(self._part())
+            DBOS.launch()
             DBOS.register_queue(
                 QUEUE,
                 worker_concurrency=concurrency,
@@ -126,8 +134,15 @@ class Worker:
         finally:
             # What is driven here ends before its next step, and nothing is said of it.
             self._ends.set()
+            self._wait_no_more()
             DBOS.destroy(workflow_completion_timeout_sec=_DRAIN_S, destroy_registry=True)
             self._let_go()
+
+    def _wait_no_more(self) -> None:
+        """Have the engine's threads end where the database is away, for which they would wait."""
+        engine = None if self._engine is None else self._engine._sys_db_field  # noqa: SLF001
+        if engine is not None:
+            engine._retry_connection_errors = False  # noqa: SLF001 - it is asked at each fault
 
     def _part(self) -> Any:  # noqa: ANN401 - what the engine calls
         def toolseam_run(run_id: str, part: int, asked: str) -> str:
@@ -139,17 +154,24 @@ class Worker:
 
     def _drive(self, run_id: str, part: int, asked: str) -> str:
         """Take a run as far as it goes and return how it stands; nothing of it is said."""
-        from dbos import error as engine
-
         records, seal = self._durable.records, self._durable.seal
         journal = EngineJournal(run_id, records, seal, self._ends.is_set)
+        token = DRIVING.set(journal)
+        try:
+            return self._taken(journal, part, asked)
+        finally:
+            DRIVING.reset(token)
+
+    def _taken(self, journal: EngineJournal, part: int, asked: str) -> str:
+        from dbos import error as engine
+
+        records, seal, run_id = self._durable.records, self._durable.seal, journal.run_id
         if not records.wait(lambda connection: rows(connection, _KNOWN, run_id)):
             # A fence that somebody took away with its row does not come back as an empty one.
             fence = b"" if self._was_driven(run_id, part) else sealed_fence(seal, run_id, {})
             records.wait(lambda connection: begin(connection, run_id, asked, fence))
         if not journal.take(part):
             return self._stands(run_id)
-        token = DRIVING.set(journal)
         try:
             return self._driven(journal, part, asked)
         except engine.DBOSWorkflowCancelledError:
@@ -161,13 +183,15 @@ class Worker:
         except BaseException as error:  # noqa: BLE001 - nobody else would take it up
             LOGGER.error("the run %s was stopped by %s", run_id, type(error).__name__)  # noqa: TRY400
             return self._stand(journal, "cancelled", "cancelled")
-        finally:
-            DRIVING.reset(token)
 
     def _was_driven(self, run_id: str, part: int) -> bool:
         """Tell whether the engine has recorded anything of a run: then somebody had its row."""
-        steps = self._durable.engine().list_workflow_steps
-        return part > 0 or bool(steps(run_id, load_output=False))
+        durable = self._durable
+
+        def recorded(engine: DBOSClient) -> bool:
+            return bool(engine.list_workflow_steps(run_id, load_output=False))
+
+        return part > 0 or durable.records.wait(lambda _: durable.ask_engine(recorded))
 
     def _driven(self, journal: EngineJournal, part: int, asked: str) -> str:
         run_id = journal.run_id
@@ -251,6 +275,7 @@ class Worker:
             if made and said is None:
                 # Before it is committed: who dies in between says it again.
                 self._durable.store.stands(run_id, RunStatus(status), reason)
+            self._durable.store.tell_end(connection, journal)
             return made
 
         if self._durable.records.wait(store):
@@ -268,17 +293,15 @@ class Worker:
 
     def _look_after_others(self) -> None:
         """Put runs of workers that are gone back into the queue."""
-        from dbos import DBOS
-
         self._live_on()
         try:
-            found = DBOS.list_workflows(status="PENDING", load_input=False, load_output=False)
-            self._put_back({each.workflow_id for each in found if each.executor_id == self._name})
+            found = self._listed(status="PENDING", app_version=VERSION)
+            self._put_back([each for each in found if each.executor_id == self._name])
             others = {str(each.executor_id) for each in found} - {self._name}
-            gone = [each for each in others if not self._lives(each)]
-            if gone:
-                # What one worker has put back is no more the lost one's, so it is done once.
-                DBOS._recover_pending_workflows(gone)  # noqa: SLF001 - the engine's own word for it
+            gone = {each for each in others if not self._lives(each)}
+            for each in found:
+                if each.executor_id in gone:
+                    self._enqueue(each.workflow_id, str(each.executor_id))
             self._give_up()
             self._looks += 1
             if self._looks % _LEFT_LOOKS == 0:
@@ -287,36 +310,42 @@ class Worker:
         except Exception as fault:  # noqa: BLE001 - a worker outlives what fails here
             LOGGER.warning("others could not be looked after: %s", type(fault).__name__)
 
-    def _put_back(self, own: set[str]) -> None:
-        """Put runs back into the queue that the engine has given to this worker, and it lost."""
+    def _listed(self, **which: Any) -> list[WorkflowStatus]:  # noqa: ANN401 - the engine's own
+        """Ask which workflows there are, over connections by which nobody waits."""
+        return self._durable.ask_engine(
+            lambda engine: engine.list_workflows(load_input=False, load_output=False, **which)
+        )
+
+    def _enqueue(self, workflow: str, executor: str) -> None:
+        """Put a run back into the queue, if it is still this worker's: so it is done once."""
         from dbos._utils import INTERNAL_QUEUE_NAME
 
+        whose = workflow, [executor], INTERNAL_QUEUE_NAME
+        self._durable.ask_engine(
+            lambda engine: engine._sys_db.reenqueue_for_recovery(*whose)  # noqa: SLF001 - as it does
+        )
+
+    def _put_back(self, own: list[WorkflowStatus]) -> None:
+        """Put runs back into the queue that the engine has given to this worker, and it lost."""
         engine = self._engine
         if engine is None:
             return
-        left = own - set(engine._active_workflows_set.activeList())  # noqa: SLF001 - nobody else knows
+        active = set(engine._active_workflows_set.activeList())  # noqa: SLF001 - nobody else knows
+        left = {each.workflow_id for each in own} - active
         self._left = {each: self._left.get(each, 0) + 1 for each in left}
         for each, looks in self._left.items():
             if looks >= _LEFT_LOOKS:
-                # Only where it is still this worker's.
-                whose = each, [self._name], INTERNAL_QUEUE_NAME
-                engine._sys_db.reenqueue_for_recovery(*whose)  # noqa: SLF001 - of one run alone
+                self._enqueue(each, self._name)
 
     def _give_up(self) -> None:
         """End the runs that the engine takes up no more."""
-        from dbos import DBOS
-
         before = time.time() - _STILL_S
         still = self._durable.records.rows(_STILL, before)
         names = {workflow_id(run_id, part): (run_id, part) for run_id, part in still}
         if not names:
             return
-        ended = DBOS.list_workflows(
-            workflow_ids=list(names),
-            status=["MAX_RECOVERY_ATTEMPTS_EXCEEDED", "ERROR", "CANCELLED"],
-            load_input=False,
-            load_output=False,
-        )
+        over = ["MAX_RECOVERY_ATTEMPTS_EXCEEDED", "ERROR", "CANCELLED"]
+        ended = self._listed(workflow_ids=list(names), status=over)
         for each in ended:
             # Who cancelled it may have died before he said so.
             self._end(*names[each.workflow_id], before, stopped=each.status == "CANCELLED")
@@ -325,7 +354,7 @@ class Worker:
         """End a run that still stands as it was seen."""
         how = (RunStatus.CANCELLED, "cancelled") if stopped else (RunStatus.FAILED, "given_up")
         ended = self._durable.store.ended
-        self._durable.records.wait(
+        self._durable.records.ask(
             lambda connection: ended(connection, run_id, *how, part, before, where=_AS_SEEN)
         )
 
@@ -342,10 +371,18 @@ class Worker:
     def _tidy(self) -> None:
         """Erase what runs that have ended need no more, and delete those that are too old."""
         durable = self._durable
-        erase(durable.records, durable.engine())
+        durable.ask_engine(lambda engine: erase(durable.records, engine, STILL_S))
         if time.monotonic() - self._purged > _PURGE_S:
             self._purged = time.monotonic()
             purge(durable.records, durable.host.settings.audit.retention_days)
+        self._forget()
+
+    def _forget(self) -> None:
+        """Have the host's store hear of the ends, said elsewhere, of runs that it holds."""
+        store = self._durable.store.inner
+        held = [run.id for run in store.held_runs() if is_durable(run.id)]
+        for run_id, status, reason in self._durable.records.rows(_OVER, held):
+            store.stands(run_id, RunStatus(status), reason)
 
     def _lives(self, name: str) -> bool:
         """Tell whether a worker's lock is held."""
@@ -365,6 +402,14 @@ class Worker:
         life, self._life = self._life, None
         if life is not None:
             life.close()
+
+    def _begin_again(self) -> None:
+        """Have no child of a fork hold the lock when this worker is gone."""
+        if self._life is not None:
+            abandon(self._life)
+            # Kept, since to throw it away would be to close it.
+            self._parents.append(self._life)
+        self._life = None
 
     def _live_on(self) -> None:
         """Have the lock, over a new connection where the last one broke: others see none."""

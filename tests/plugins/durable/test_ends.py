@@ -14,12 +14,16 @@ from support.durable import (
     durable,
     executions,
     host,
+    note,
     wait,
     wait_for,
     workers,
     working,
 )
 from support.tools import ADA
+from toolseam import DataClass
+from toolseam.providers import Usage
+from toolseam.runs import Run, RunStatus
 from toolseam_plugins import audit
 from toolseam_plugins.durable import _retention, _worker
 
@@ -67,7 +71,7 @@ def test_the_audit_says_how_a_run_stands(url: str) -> None:
         found.records.change(REFUSED, runs["given up"])
         found.records.change("UPDATE run SET fence = '' WHERE id = %s", runs["altered"])
         runs["waits"] = found.start("told", "write c", actor=ADA)
-        runs["stopped"] = found.start("told", "read a 2;read b", actor=ADA)
+        runs["stopped"] = found.start("told", "read a until stopped;read b", actor=ADA)
         with working(found):
             wait(found, runs["waits"], "waiting_for_approval", *ENDED)
             waits, steps = (audited(url, each, runs["waits"]) for each in (AUDITED, STEPS))
@@ -76,6 +80,7 @@ def test_the_audit_says_how_a_run_stands(url: str) -> None:
             wait_for("a")
             for key in ("waits", "stopped"):
                 found.cancel(runs[key])
+            note("stopped")
             for run_id in runs.values():
                 wait(found, run_id, *ENDED)
             runs["goes on"] = found.start("told", "write d", actor=ADA)
@@ -120,12 +125,58 @@ def test_nothing_that_it_went_on_with_outlives_a_run(url: str) -> None:
         assert [each.id for each in found.host.waiting_runs()] == [waits]
 
 
+def test_a_purge_leaves_out_only_what_somebody_may_still_have_in_hand(
+    url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What has just ended is deleted, however much before it the engine goes on with."""
+    monkeypatch.setattr(_retention, "_LIMIT", 1)
+    with durable(url) as found:
+        ended = "UPDATE run SET status = 'failed', driver = %s WHERE id = %s"
+        goes_on, over, cancelled = (found.start("told", "read a", actor=ADA) for _ in range(3))
+        for run_id in (over, cancelled):
+            found.cancel(run_id)
+        for run_id in (goes_on, over):
+            found.records.change(ended, "somebody", run_id)
+        found.records.change("UPDATE run SET driver = 'somebody' WHERE id = %s", cancelled)
+        purged = found.purge(0)
+        left = {each for (each,) in found.records.rows("SELECT id FROM run")}
+
+    assert purged == 1
+    assert left == {goes_on, cancelled}
+
+
+def _held(run_id: str) -> Run:
+    mark = DataClass.EDITOR_CONTENT
+    return Run(run_id, RunStatus.HELD, None, "", False, (), (), (), Usage(), 1, mark)
+
+
+def test_a_worker_forgets_what_it_held_and_another_ended(
+    url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The arguments of a held call are in its memory no longer than the run is held."""
+    monkeypatch.setattr(_worker, "_LOOK_S", 0.05)
+    with durable(url) as found:
+        runs = [found.start("told", "write a", actor=ADA) for _ in range(2)]
+        kept = found.store.inner
+        for run_id in runs:
+            found.records.change("UPDATE run SET status = 'held' WHERE id = %s", run_id)
+            kept.hold(_held(run_id))
+        found.cancel(runs[0])
+        kept.hold(_held(runs[0]))
+        with working(found):
+            until = time.monotonic() + WAIT_S
+            while len(kept.held_runs()) > 1 and time.monotonic() < until:
+                time.sleep(0.05)
+
+        assert [each.id for each in kept.held_runs()] == [runs[1]]
+
+
 def test_a_worker_deletes_what_is_older_than_it_is_kept(
     url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Runs that ended go after the days that the audit's settings name, all others stay."""
     monkeypatch.setattr(_worker, "_LOOK_S", 0.05)
-    monkeypatch.setattr(_retention, "_STILL_S", 0.0)
+    monkeypatch.setattr(_worker, "STILL_S", 0.0)
     with durable(url, audit={"retention_days": 2}) as found:
         old, young, waits = (found.start("told", "read a", actor=ADA) for _ in range(3))
         for run_id in (old, young):

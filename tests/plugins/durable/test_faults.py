@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import threading
 import time
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import psycopg
+import pytest
+from dbos import DBOS
 
 from support.durable import (
     ENDED,
@@ -14,6 +19,7 @@ from support.durable import (
     approve,
     durable,
     executions,
+    note,
     wait,
     wait_for,
     workers,
@@ -25,11 +31,16 @@ from toolseam._run_store import MemoryStore
 from toolseam.runs import Decision
 from toolseam_plugins.durable import _worker
 from toolseam_plugins.durable._durable import engine_client
+from toolseam_plugins.durable._journal import DRIVING
+from toolseam_plugins.durable._records import DurableError
+from toolseam_plugins.durable._worker import Worker
 
 if TYPE_CHECKING:
-    import pytest
+    from collections.abc import Callable
 
+    from support.postgres import Postgres
     from toolseam.runs import RunStep
+    from toolseam_plugins.durable import Durable
 
 
 def test_a_worker_that_stops_leaves_its_runs_to_others(
@@ -60,7 +71,10 @@ class Breaking(MemoryStore):
         """Stop it, and break."""
         if step.round == 2 and not self.until.is_set():
             self.until.set()
-            time.sleep(1.5)
+            journal = DRIVING.get()
+            until = time.monotonic() + WAIT_S
+            while journal and not journal.stopping() and time.monotonic() < until:
+                time.sleep(0.05)
             raise RuntimeError
 
     @hookimpl
@@ -154,3 +168,114 @@ def test_what_somebody_left_half_said_is_seen_to(url: str) -> None:
     assert after
     assert ended == ["cancelled", "completed"]
     assert [executions(key) for key in "cd"] == [0, 1]
+
+
+PID = "SELECT pg_backend_pid()"
+
+
+def _be_the_child(found: Durable, run_id: str, mine: object, life: int) -> None:
+    """Cancel a run in the child of a fork, and end well if nothing of it is the parent's."""
+    signal.alarm(30)
+    ended = 1
+    try:
+        with suppress(OSError):
+            os.fstat(life)
+            return
+        others = found.records.rows(PID)
+        found.cancel(run_id)
+        ended = int(others == mine or found.status(run_id).status != "cancelled")
+    finally:
+        os._exit(ended)
+
+
+@pytest.mark.filterwarnings("ignore:.*multi-threaded:DeprecationWarning")
+def test_the_child_of_a_fork_has_connections_of_its_own(url: str) -> None:
+    """It waits for nobody who asked in the parent then, and both get their own answers."""
+    with durable(url) as found:
+        run_id = found.start("told", "read a", actor=ADA)
+        mine = found.records.rows(PID)
+        worker = Worker(found)
+        worker._life = life = worker._alive()
+        asks, go = threading.Event(), threading.Event()
+
+        def ask(_: object) -> bool:
+            asks.set()
+            return go.wait(WAIT_S)
+
+        asking = threading.Thread(target=found.records.ask, args=(ask,))
+        asking.start()
+        assert asks.wait(WAIT_S)
+        child = os.fork()
+        if not child:
+            _be_the_child(found, run_id, mine, life.fileno())
+        go.set()
+        asking.join(WAIT_S)
+        ended = os.waitpid(child, 0)[1]
+        after = found.records.rows(PID), found.status(run_id).status
+        life.close()
+        found.cancel(found.start("told", "read b", actor=ADA))
+
+    assert ended == 0
+    assert after == (mine, "cancelled")
+
+
+def test_nobody_waits_for_a_database_that_is_away(
+    url: str, postgres: Postgres, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Who asks is told so, a worker stops when it is told to, and its runs go on afterwards."""
+    monkeypatch.setattr(_worker, "_DRAIN_S", 1)
+    name = url.rpartition("/")[2]
+    connects = f"ALTER DATABASE {name} ALLOW_CONNECTIONS"
+    with durable(url) as found:
+        with working(found):
+            run_id = found.start("told", "read a until away;read b", actor=ADA)
+            wait_for("a")
+            postgres.execute(f"{connects} false")
+            postgres.execute(
+                f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{name}'"
+            )
+            asked: list[Callable[[], object]] = [
+                lambda: found.start("told", "read c", actor=ADA),
+                lambda: found.status(run_id),
+                lambda: found.resume(run_id),
+                lambda: found.cancel(run_id),
+                found.purge,
+            ]
+            for ask in asked:
+                with pytest.raises(DurableError, match=r"\(\w+\)$"):
+                    ask()
+            note("away")
+        left = [each for each in threading.enumerate() if each.name.startswith("dbos-executor")]
+        for each in left:
+            each.join(WAIT_S)
+        postgres.execute(f"{connects} true")
+        with working(found):
+            ended = wait(found, run_id, *ENDED)
+
+    assert not any(each.is_alive() for each in left)
+    assert (ended.status, executions("b"), executions("c")) == ("completed", 1, 0)
+
+
+def test_a_worker_that_cannot_begin_leaves_nothing_behind(
+    url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its life line ends, and the next one works; who has closed his runs asks nothing more."""
+
+    def fail() -> None:
+        raise RuntimeError
+
+    with durable(url) as found:
+        run_id = found.start("told", "read a", actor=ADA)
+        with monkeypatch.context() as patched:
+            patched.setattr(DBOS, "launch", fail)
+            with pytest.raises(RuntimeError):
+                found.work()
+        holders = _holders(url)
+        with working(found):
+            ended = wait(found, run_id, *ENDED)
+        found.close()
+        with pytest.raises(DurableError, match="closed"):
+            found.start("told", "read b", actor=ADA)
+
+    assert holders == set()
+    assert ended.status == "completed"

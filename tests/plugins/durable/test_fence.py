@@ -8,7 +8,17 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from support.durable import ENDED, WAIT_S, approve, durable, executions, wait, wait_for, workers
+from support.durable import (
+    ENDED,
+    WAIT_S,
+    approve,
+    durable,
+    executions,
+    note,
+    wait,
+    wait_for,
+    workers,
+)
 from support.tools import ADA
 from toolseam._run_only import hold
 from toolseam.runs import Intent
@@ -102,13 +112,14 @@ def the_engine_is_still(found: Durable) -> None:
 def test_a_part_that_is_repeated_leaves_the_run_to_the_next(url: str) -> None:
     """As after a worker that died once people saw the run wait: its writes are fenced, and made."""
     with durable(url) as found, workers(url):
-        run_id = found.start("told", "write a 1,write b;read c 1", actor=ADA)
+        run_id = found.start("told", "write a 1,write b;read c until seen", actor=ADA)
         wait(found, run_id, "waiting_for_approval", *ENDED)
         the_engine_is_still(found)
         found.records.change(GIVEN)
         approve(found, run_id)
         wait_for("c")
         fenced = journal(found, run_id).fence()
+        note("seen")
         wait(found, run_id, *ENDED)
         the_engine_is_still(found)
         ended = found.status(run_id)
