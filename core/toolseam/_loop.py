@@ -74,7 +74,7 @@ async def drive(run: RunState, decided: Mapping[int, Decision] | None = None) ->
             # A store may wait for a disk or a network, and the loop must not.
             await to_its_end(lambda: store.end(ended))
     finally:
-        tell_run(run, ended)
+        _tell_end(run, ended)
     return ended
 
 
@@ -82,7 +82,11 @@ def _end_at_once(run: RunState, ended: Run) -> None:
     """Store an end, and tell of it, unless another process goes on with the run."""
     if run.journal is None or not run.journal.gone:
         run.conversation.state.store.end(ended)
-    # The store may have found out only then.
+    _tell_end(run, ended)
+
+
+def _tell_end(run: RunState, ended: Run) -> None:
+    # The store may have found out only as it was told.
     if run.journal is None or not run.journal.gone:
         tell_run(run, ended)
 

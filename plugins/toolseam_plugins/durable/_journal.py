@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     import psycopg
 
     from toolseam._journal import Fate
+    from toolseam.runs import Run
     from toolseam_plugins.audit._seal import Seal
     from toolseam_plugins.durable._fence import Fence
     from toolseam_plugins.durable._records import Records
@@ -51,7 +52,8 @@ class EngineJournal:
 
     `attempt` names this drive in the tables: each is another one. `gone` says that another process
     drives the run by now, or that the engine takes it up again; this one must tell nobody of an
-    end. `altered` says that something that was sealed did not open.
+    end. `altered` says that something that was sealed did not open. `ended` is how the loop has
+    ended the run, None before.
 
     Args:
         run_id: the run.
@@ -67,6 +69,7 @@ class EngineJournal:
         self.attempt = uuid.uuid4().hex
         self.gone = False
         self.altered = False
+        self.ended: Run | None = None
         self._records = records
         self._seal = seal
         self.stopping = stopping

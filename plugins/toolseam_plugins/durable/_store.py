@@ -37,18 +37,17 @@ if TYPE_CHECKING:
     Connection = psycopg.Connection[Any]
 
 T = TypeVar("T")
-WAITING, HELD = "waiting_for_approval", "held"
+RUNNING, WAITING, HELD = "running", "waiting_for_approval", "held"
 FENCED = "fenced"
 ALTERED = "altered"
 _BROKE = Termination.CONTRACT_ERROR
 _TAKEN = "it is driven elsewhere, or was stopped"
 _LOOK = "SELECT status, state FROM run WHERE id = %s"
-_DRIVES = "SELECT 1 FROM run WHERE id = %s AND driver = %s"
+_DRIVES = "SELECT 1 FROM run WHERE id = %s AND driver = %s AND status = ANY(%s)"
 _SUSPEND = """
 UPDATE run SET status = %s, state = %s, changed = %s
 WHERE id = %s AND driver = %s AND status = 'running'
 """
-_STANDS_SO = "SELECT 1 FROM run WHERE id = %s AND driver = %s AND status = %s"
 _CLAIM = """
 UPDATE run SET status = 'running', changed = %s
 WHERE id = %s AND driver = %s AND status NOT IN ('completed', 'failed', 'cancelled')
@@ -112,16 +111,27 @@ class DurableStore:
         return driving(run_id) is None and self.inner.holds(run_id)
 
     def end(self, run: Run) -> None:
-        """Remember how a run ended, unless another process drives it by now."""
+        """Remember how a run ended; of a durable one it is said with its row, in `tell_end`."""
         journal = driving(run.id)
-        if journal is not None and journal.stopping() and run.reason is _BROKE:
+        if journal is None:
+            self.inner.end(run)
+        elif journal.stopping() and run.reason is _BROKE:
             journal.lost("the worker stops")
+        elif self._drives(journal, RUNNING, run.status.value):
+            journal.ended = run
+        else:
+            journal.lost(_TAKEN)
+
+    def tell_end(self, connection: Connection, journal: EngineJournal) -> None:
+        """Have the host's store know how the loop ended a run, in the work that says so."""
+        run = journal.ended
+        # Somebody may have stopped it in between, or something of it was altered.
+        if run is None or not _drives(connection, journal, run.status.value):
             return
-        if journal is not None and not self._drives(journal):
-            return
-        if journal is not None and journal.altered:
+        if journal.altered:
             # What the loop says of it is only how it came to its end.
             self.inner.stands(run.id, run.status, ALTERED)
+        # Before it is committed: who dies in between says it again.
         self.inner.end(run)
 
     def stands(self, run_id: str, status: RunStatus, reason: str | None = None) -> None:
@@ -163,7 +173,7 @@ class DurableStore:
         def store(connection: Connection) -> bool:
             if not change(connection, _SUSPEND, *values):
                 # A connection that broke may have stored it, and people have decided since.
-                return bool(rows(connection, _STANDS_SO, run_id, journal.attempt, WAITING))
+                return _drives(connection, journal, WAITING)
             change(connection, "DELETE FROM decision WHERE run_id = %s", run_id)
             self.inner.stands(run_id, RunStatus.WAITING_FOR_APPROVAL)
             return True
@@ -259,7 +269,7 @@ class DurableStore:
     def hold(self, run: Run) -> None:
         """Hold a run of whose write only the intent is known."""
         journal = driving(run.id)
-        if journal is not None and not self._drives(journal):
+        if journal is not None and not self._drives(journal, RUNNING):
             raise journal.lost(_TAKEN)
         self.inner.hold(run)
         if journal is None:
@@ -350,12 +360,11 @@ class DurableStore:
             lambda connection: self.ended(connection, run_id, RunStatus.FAILED, ALTERED)
         )
 
-    def _drives(self, journal: EngineJournal) -> bool:
-        """Tell whether nobody else has taken the run since."""
+    def _drives(self, journal: EngineJournal, *status: str) -> bool:
+        """Tell whether nobody else has taken the run since, or said that it stands otherwise."""
         if journal.gone:
             return False
-        values = journal.run_id, journal.attempt
-        return bool(self._records.wait(lambda connection: rows(connection, _DRIVES, *values)))
+        return self._records.wait(lambda connection: _drives(connection, journal, *status))
 
     def _said(
         self, connection: Connection, run_id: str, state: bytes | None
@@ -400,6 +409,11 @@ class DurableStore:
             raise RunError(str(fault), "unavailable") from None
         except Sealed:
             raise _altered() from None
+
+
+def _drives(connection: Connection, journal: EngineJournal, *status: str) -> bool:
+    found = rows(connection, _DRIVES, journal.run_id, journal.attempt, list(status))
+    return bool(found)
 
 
 def _told(fence: Fence, round_number: int, position: int) -> Told | None:
