@@ -16,7 +16,7 @@ from toolseam_plugins.durable import DurableError
 from toolseam_plugins.durable._fence import Begun, sealed_fence
 from toolseam_plugins.durable._journal import DRIVING, EngineJournal, Lost
 from toolseam_plugins.durable._places import place_of
-from toolseam_plugins.durable._records import Records
+from toolseam_plugins.durable._records import Records, rows
 from toolseam_plugins.durable._store import DurableStore
 
 if TYPE_CHECKING:
@@ -111,7 +111,7 @@ def test_what_was_kept_before_the_answer_was_lost_is_no_conflict(url: str, found
     """Who says it finds his own words at the second try; anybody else finds a conflict."""
     waits, holds = found.start("told", "write a", actor=ADA), held(found)
     suspended(found, waits, 0)
-    breaking = Breaking(url)
+    breaking = Breaking(url, lambda: None)
     store = DurableStore(found.store.inner, breaking, found.seal)
     for say, other in (
         (lambda: store.decide(waits, [SAID]), lambda: store.decide(waits, [SAID])),
@@ -133,7 +133,7 @@ def test_a_wait_that_is_stored_twice_keeps_what_was_said_in_between(
 ) -> None:
     """Whose answer was lost has the run wait as it does; who was stopped meanwhile is lost."""
     waits, stopped = (found.start("told", "write a", actor=ADA) for _ in range(2))
-    breaking = Deciding(url)
+    breaking = Deciding(url, lambda: None)
     store = DurableStore(found.store.inner, breaking, found.seal)
     breaking.said = lambda: found.store.decide(waits, [SAID])
     suspended(found, waits, 0, store)
@@ -212,3 +212,34 @@ def test_what_is_committed_is_there_after_a_crash(found: Durable) -> None:
     ]
 
     assert shown == ["on", "read committed"]
+
+
+def test_an_answer_that_was_altered_is_refused(found: Durable) -> None:
+    """The run stands as it did, and nobody is shown what somebody put in place of its answer."""
+    run_id = found.start("told", "read a", actor=ADA)
+    found.records.change("UPDATE run SET status = 'completed', outcome = 'x' WHERE id = %s", run_id)
+    with pytest.raises(RunError, match="altered") as refused:
+        found.status(run_id)
+
+    assert refused.value.code == "conflict"
+
+
+def test_what_workers_look_for_all_the_time_is_found_by_an_index(found: Durable) -> None:
+    """However many runs have ended: those on their way, those of people, those to be erased."""
+
+    def plans(connection: psycopg.Connection[Any]) -> list[str]:
+        connection.execute(b"SET LOCAL enable_seqscan = off")
+        asked = (
+            "status IN ('queued', 'running') AND changed < 1",
+            "status = 'waiting_for_approval'",
+            "status = 'held'",
+            "status IN ('completed', 'failed', 'cancelled') AND asked <> '' AND changed < 1",
+        )
+        explained = [rows(connection, f"EXPLAIN SELECT id FROM run WHERE {each}") for each in asked]
+        return [str(each) for each in explained]
+
+    plan = found.records.ask(plans)
+
+    names = ("run_on_its_way", "run_for_people", "run_for_people", "run_asked")
+    for each, name in zip(plan, names, strict=True):
+        assert name in each
