@@ -111,7 +111,7 @@ def test_what_was_kept_before_the_answer_was_lost_is_no_conflict(url: str, found
     """Who says it finds his own words at the second try; anybody else finds a conflict."""
     waits, holds = found.start("told", "write a", actor=ADA), held(found)
     suspended(found, waits, 0)
-    breaking = Breaking(url, lambda: None)
+    breaking = Breaking(url, lambda: True)
     store = DurableStore(found.store.inner, breaking, found.seal)
     for say, other in (
         (lambda: store.decide(waits, [SAID]), lambda: store.decide(waits, [SAID])),
@@ -133,7 +133,7 @@ def test_a_wait_that_is_stored_twice_keeps_what_was_said_in_between(
 ) -> None:
     """Whose answer was lost has the run wait as it does; who was stopped meanwhile is lost."""
     waits, stopped = (found.start("told", "write a", actor=ADA) for _ in range(2))
-    breaking = Deciding(url, lambda: None)
+    breaking = Deciding(url, lambda: True)
     store = DurableStore(found.store.inner, breaking, found.seal)
     breaking.said = lambda: found.store.decide(waits, [SAID])
     suspended(found, waits, 0, store)
