@@ -111,7 +111,7 @@ class Durable:
         self.host = host
         self.url = database_url
         self.seal = Seal(host.settings.audit.key_env)
-        self.records = Records(database_url, _leave)
+        self.records = Records(database_url, _waits)
         self._hold_key()
         self._providers = dict(providers or {})
         self._turn = threading.Lock()
@@ -355,11 +355,12 @@ class Durable:
         self._client = None
 
 
-def _leave() -> None:
-    """End a wait of a worker that stops: what it drives is left to the engine."""
+def _waits() -> bool:
+    """Tell whether a run is driven here, and leave it to the engine where its worker stops."""
     journal = DRIVING.get()
     if journal is not None and journal.stopping():
         raise journal.lost("the worker stops")
+    return journal is not None
 
 
 def _stands(connection: Connection, run_id: str) -> tuple[Any, ...]:

@@ -74,14 +74,14 @@ class Records:
 
     Args:
         url: of the PostgreSQL database.
-        leave: called before anything is waited for; what it raises ends the wait.
+        waits: tells whether who asks waits until it is there; what it raises ends a wait.
 
     Raises `DurableError` where it cannot be reached.
     """
 
-    def __init__(self, url: str, leave: Callable[[], None]) -> None:
+    def __init__(self, url: str, waits: Callable[[], bool]) -> None:
         self._url = url
-        self._leave = leave
+        self._waits = waits
         self._turn = threading.RLock()
         self._connection: psycopg.Connection[Any] | None = None
         self._parents: list[psycopg.Connection[Any]] = []
@@ -89,7 +89,10 @@ class Records:
         self.ask(_make)
 
     def wait(self, work: Callable[[psycopg.Connection[Any]], T]) -> T:
-        """Do it as soon as the database is there; in a transaction, so that it is done once."""
+        """Do it as soon as the database is there; in a transaction, so that it is done once.
+
+        Who does not drive a run waits for nothing, and is answered as by `ask`.
+        """
         warned = False
         while True:
             try:
@@ -98,7 +101,8 @@ class Records:
                 if not warned:
                     LOGGER.warning("%s", fault)
                 warned = True
-            self._leave()
+            if not self._waits():
+                return self._do(work)
             time.sleep(_PAUSE_S)
 
     def ask(self, work: Callable[[psycopg.Connection[Any]], T]) -> T:
@@ -113,7 +117,7 @@ class Records:
         return self.ask(lambda connection: rows(connection, statement, *values))
 
     def change(self, statement: str, *values: object) -> int:
-        """Change rows as soon as the database is there, and return how many."""
+        """Change rows as `wait` does, and return how many."""
         return self.wait(lambda connection: change(connection, statement, *values))
 
     def close(self) -> None:

@@ -6,7 +6,6 @@ import time
 from typing import TYPE_CHECKING
 
 from toolseam_plugins.audit._retention import CHUNK, DAY_S
-from toolseam_plugins.durable._records import change
 
 if TYPE_CHECKING:
     from dbos import DBOSClient
@@ -72,14 +71,14 @@ def _erase(records: Records, engine: DBOSClient, over: dict[str, int]) -> int:
     engine.delete_workflows([each.workflow_id for each in found if names[each.workflow_id] in over])
     if not over:
         return 0
-    return records.ask(lambda connection: change(connection, _ERASED, list(over)))
+    return records.change(_ERASED, list(over))
 
 
 def purge(records: Records, days: float) -> int:
     """Delete runs that ended longer ago, in chunks; return how many."""
     before, purged = time.time() - days * DAY_S, 0
     while True:
-        count = records.ask(lambda connection: change(connection, _OLD, before, CHUNK))
+        count = records.change(_OLD, before, CHUNK)
         purged += count
         if count < CHUNK:
             return purged
