@@ -71,17 +71,20 @@ SELECT id, owner, began, reason FROM run WHERE status = 'held' ORDER BY began, i
 ONE_HELD: Final = "SELECT id, owner, began, reason FROM run WHERE status = 'held' AND id = ?"
 # What people say of a held call has no wait, and the call's number for its position.
 HELD_CALLS: Final = """
-SELECT s.round, s.position, s.tool, s.status, s.actor, s.content, d.verdict, d.decided_by
+SELECT s.round, s.position, s.tool, s.status, s.actor, s.content, s.number,
+(SELECT writer FROM run WHERE id = s.run_id), d.verdict, d.decided_by, d.sealed
 FROM run_step s LEFT JOIN run_decision d
 ON d.run_id = s.run_id AND d.wait = 0 AND d.position = s.number
 WHERE s.run_id = ? AND s.kind = 'tool' AND s.effect = 'unknown' ORDER BY s.seq
 """
 LOCK_HELD: Final = "UPDATE run SET lost = lost WHERE id = ? AND status = 'held'"
 HELD_NUMBERS: Final = """
-SELECT s.number, d.verdict FROM run_step s LEFT JOIN run_decision d
+SELECT s.number, (SELECT writer FROM run WHERE id = s.run_id), d.verdict, d.decided_by, d.sealed
+FROM run_step s LEFT JOIN run_decision d
 ON d.run_id = s.run_id AND d.wait = 0 AND d.position = s.number
 WHERE s.run_id = ? AND s.kind = 'tool' AND s.effect = 'unknown' AND s.round = ? AND s.position = ?
 """
+UNSAID: Final = "DELETE FROM run_decision WHERE run_id = ? AND wait = 0 AND position = ?"
 SETTLED: Final = """
 UPDATE run SET status = 'failed', reason = 'settled', ended = ?, state = NULL
 WHERE id = ? AND status = 'held' AND COALESCE(reason, '') <> 'fenced'

@@ -281,11 +281,11 @@ class AuditStore:
 
     def held_runs(self) -> tuple[HeldRun, ...]:
         """Return the runs that are held, the oldest first."""
-        return self._asked("", lambda database: tuple(held_runs(database)))
+        return self._asked("", lambda database: tuple(held_runs(database, self._seal)))
 
     def held_run(self, run_id: str) -> HeldRun:
         """Return one of them."""
-        return self._asked(run_id, lambda database: held_run(database, run_id))
+        return self._asked(run_id, lambda database: held_run(database, self._seal, run_id))
 
     def settle(self, run_id: str, told: Sequence[Told]) -> bool:
         """Keep what people say of calls of a held run, all or none."""
@@ -293,7 +293,7 @@ class AuditStore:
         def store(database: Database) -> bool:
             self._settle(database)
             with database.transaction():
-                return settle(database, run_id, told)
+                return settle(database, self._seal, run_id, told)
 
         return self._asked(run_id, store)
 
@@ -302,7 +302,7 @@ class AuditStore:
 
         def take(database: Database) -> tuple[Told, ...]:
             with database.transaction():
-                return release(database, run_id)
+                return release(database, self._seal, run_id)
 
         return self._asked(run_id, take)
 

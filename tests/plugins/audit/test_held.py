@@ -8,7 +8,7 @@ import pytest
 from support.audit import Kept, host, writer
 from support.tools import ADA, plugin
 from toolseam import Actor, Host, ToolError, ToolResult
-from toolseam.runs import Decision, Run, RunError
+from toolseam.runs import Decision, Run, RunError, Told
 from toolseam.testing import ScriptedProvider
 from toolseam_plugins import audit
 from toolseam_plugins.audit import look
@@ -177,3 +177,42 @@ def test_the_owner_says_nothing_where_the_operator_wants_four_eyes(
     assert len(held.calls) == (0 if is_seen else 1)
     assert str(refused.value) == "Somebody else has to approve (four_eyes)."
     assert settled
+
+
+@pytest.mark.parametrize("sealed", ["NULL", "moved"])
+def test_a_word_of_a_durable_run_that_nobody_sealed_is_not_said(kept: Kept, sealed: str) -> None:
+    """Written into the table, or put there from another call, it releases nothing."""
+    with host(kept, unsure()) as made:
+        run = fenced(kept, made, "a", "b")
+        kept.rows("UPDATE run SET writer = ''")
+        store = made._state.store
+        assert not store.settle(run.id, [Told(1, 0, "not_done", "ada")])
+        forged = "NULL" if sealed == "NULL" else "(SELECT sealed FROM run_decision WHERE wait = 0)"
+        kept.rows(
+            f"INSERT INTO run_decision SELECT run_id, 0, number, 0, 'not_done', 'ada', {forged}"
+            " FROM run_step WHERE tool = 'write' AND kind = 'tool' AND position = 1"
+        )
+        said = [call.told for call in store.held_run(run.id).calls]
+        with pytest.raises(RunError) as refused:
+            store.release(run.id)
+        assert store.settle(run.id, [Told(1, 1, "done", "bob")])
+        released = store.release(run.id)
+
+    assert said == [Told(1, 0, "not_done", "ada"), None]
+    assert refused.value.code == "conflict"
+    assert released == (Told(1, 0, "not_done", "ada"), Told(1, 1, "done", "bob"))
+
+
+def test_a_word_of_a_durable_run_that_was_turned_is_not_said(kept: Kept) -> None:
+    """Who changes what a person said, or who it was, has nobody having said it."""
+    with host(kept, unsure()) as made:
+        run = fenced(kept, made, "a")
+        kept.rows("UPDATE run SET writer = ''")
+        store = made._state.store
+        assert store.settle(run.id, [Told(1, 0, "done", "ada")])
+        said: list[object] = []
+        for word in ("verdict = 'not_done'", "verdict = 'done', decided_by = 'bob'"):
+            kept.rows(f"UPDATE run_decision SET {word} WHERE wait = 0")
+            said += [call.told for call in store.held_run(run.id).calls]
+
+    assert said == [None, None]
