@@ -28,7 +28,7 @@ from support.durable import (
 from support.tools import ADA
 from toolseam import hookimpl
 from toolseam._run_store import MemoryStore
-from toolseam.runs import Decision
+from toolseam.runs import Decision, RunError
 from toolseam_plugins.durable import _worker
 from toolseam_plugins.durable._durable import engine_client
 from toolseam_plugins.durable._journal import DRIVING
@@ -280,3 +280,22 @@ def test_a_worker_that_cannot_begin_leaves_nothing_behind(
 
     assert holders == set()
     assert ended.status == "completed"
+
+
+def test_a_run_that_only_the_queue_knows_is_driven(url: str) -> None:
+    """The tables of ours could not be written at its start: who takes it up makes its row."""
+    rename = "ALTER TABLE toolseam_durable.{} RENAME TO {}"
+    with durable(url) as found:
+        with psycopg.connect(url, autocommit=True) as connection:
+            connection.execute(rename.format("run", "away").encode())
+            run_id = found.start("told", "read a", actor=ADA)
+            connection.execute(rename.format("away", "run").encode())
+        with pytest.raises(RunError, match="no durable run"):
+            found.status(run_id)
+        with working(found):
+            until = time.monotonic() + WAIT_S
+            while not found.records.rows("SELECT 1 FROM run") and time.monotonic() < until:
+                time.sleep(0.05)
+            ended = wait(found, run_id, *ENDED)
+
+    assert (ended.status, executions("a")) == ("completed", 1)
