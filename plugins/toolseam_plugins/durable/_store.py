@@ -185,15 +185,16 @@ class DurableStore:
         """Return the state of a run that waits, or that this process has taken."""
         if not is_durable(run_id):
             return self.inner.look(run_id)
-        found = self._asked(lambda connection: rows(connection, _LOOK, run_id))
-        status, state = found[0] if found else (None, None)
-        if state is None or (status != WAITING and driving(run_id) is None):
-            raise _not_found()
-        try:
-            return self._seal.open(bytes(state), place_of(run_id, "state"))
-        except Sealed:
-            self._spoil(run_id)
-            raise _altered() from None
+
+        def read(connection: Connection) -> list[tuple[Any, ...]]:
+            return rows(connection, _LOOK, run_id)
+
+        with suppress(Sealed):
+            return self._state(run_id, self._asked(read))
+        state = self._again(run_id, lambda connection: self._state(run_id, read(connection)))
+        if state is None:
+            raise _altered()
+        return state
 
     def waiting_runs(self) -> tuple[str, ...]:
         """Return the ids of the runs that wait for people, durable ones first."""
@@ -242,7 +243,8 @@ class DurableStore:
         if not is_durable(run_id):
             self.inner.forget(run_id)
             return
-        self._records.change("DELETE FROM decision WHERE run_id = %s", run_id)
+        statement = "DELETE FROM decision WHERE run_id = %s"
+        self._asked(lambda connection: change(connection, statement, run_id))
 
     def claim(self, run_id: str, state: bytes) -> None:
         """Take a run that waits; a durable one is taken by a worker alone."""
@@ -283,7 +285,7 @@ class DurableStore:
     def held_runs(self) -> tuple[HeldRun, ...]:
         """Return the runs that are held, durable ones first."""
         found = self._asked(lambda connection: rows(connection, _HELD, HELD))
-        own = [run for run in (self._held(*row) for row in found) if run is not None]
+        own = [run for run in map(self._held, found) if run is not None]
         # A durable run that goes on is held no more, whoever has not heard of it.
         return (*own, *(run for run in self.inner.held_runs() if not is_durable(run.id)))
 
@@ -292,7 +294,7 @@ class DurableStore:
         if not is_durable(run_id):
             return self.inner.held_run(run_id)
         for row in self._asked(lambda connection: rows(connection, _ONE_HELD, HELD, run_id)):
-            run = self._held(*row)
+            run = self._held(row)
             if run is not None:
                 return run
         raise _not_held()
@@ -354,11 +356,23 @@ class DurableStore:
 
     # -- inside --------------------------------------------------------------------------------
 
-    def _spoil(self, run_id: str) -> None:
-        """End a run of which something has been altered."""
-        self._records.wait(
-            lambda connection: self.ended(connection, run_id, RunStatus.FAILED, ALTERED)
-        )
+    def _again(self, run_id: str, read: Callable[[Connection], T]) -> T | None:
+        """Read once more what did not open, over a new connection; if it does not, the run ends."""
+        self._records.close()
+
+        def look(connection: Connection) -> T | None:
+            with suppress(Sealed):
+                return read(connection)
+            self.ended(connection, run_id, RunStatus.FAILED, ALTERED)
+            return None
+
+        return self._asked(look)
+
+    def _state(self, run_id: str, found: list[tuple[Any, ...]]) -> bytes:
+        status, state = found[0] if found else (None, None)
+        if state is None or (status != WAITING and driving(run_id) is None):
+            raise _not_found()
+        return self._seal.open(bytes(state), place_of(run_id, "state"))
 
     def _drives(self, journal: EngineJournal, *status: str) -> bool:
         """Tell whether nobody else has taken the run since, or said that it stands otherwise."""
@@ -384,16 +398,20 @@ class DurableStore:
         )
         return calls
 
-    def _held(
-        self, run_id: str, began: float, kept: bytes | None, kept_fence: bytes
-    ) -> HeldRun | None:
+    def _held(self, row: tuple[Any, ...]) -> HeldRun | None:
         """Return a run that is held, None for one that has been altered, which ends it."""
-        try:
-            calls = self._calls(run_id, kept)
-            fence = fence_of(self._seal, run_id, kept_fence)
-        except Sealed:
-            self._spoil(run_id)
-            return None
+        with suppress(Sealed):
+            return self._opened(*row)
+
+        def read(connection: Connection) -> HeldRun | None:
+            found = rows(connection, _ONE_HELD, HELD, row[0])
+            return self._opened(*found[0]) if found else None
+
+        return self._again(row[0], read)
+
+    def _opened(self, run_id: str, began: float, kept: bytes | None, kept_fence: bytes) -> HeldRun:
+        calls = self._calls(run_id, kept)
+        fence = fence_of(self._seal, run_id, kept_fence)
         made = tuple(
             HeldCall(**call, told=_told(fence, call["round"], call["position"])) for call in calls
         )

@@ -92,6 +92,24 @@ class Deciding(Records):
         raise DurableError("lost")
 
 
+class Mixed(Records):
+    """Tables of which one answer is none of theirs, as where a connection is torn."""
+
+    torn = ""
+
+    def _do(self, work: Callable[[psycopg.Connection[Any]], T]) -> T:
+        column, self.torn = self.torn, ""
+        if not column:
+            return super()._do(work)
+
+        def other(connection: psycopg.Connection[Any]) -> T:
+            with connection.transaction(force_rollback=True):
+                connection.execute(f"UPDATE run SET {column} = 'x'".encode())
+                return work(connection)
+
+        return super()._do(other)
+
+
 def test_a_decision_is_of_one_wait(found: Durable) -> None:
     """One of an earlier wait of the same run, put back, does not open at the next one."""
     run_id = found.start("told", "write a;write b", actor=ADA)
@@ -178,6 +196,20 @@ def test_a_verdict_is_of_one_call_and_sealed(found: Durable) -> None:
     assert b"canary" not in fence
     assert [run.id for run in found.store.held_runs()] == [first]
     assert found.status(second).reason == "altered"
+
+
+def test_what_does_not_open_is_looked_at_once_more(url: str, found: Durable) -> None:
+    """An answer that was none of a run's ends no run."""
+    waits, holds = found.start("told", "write a", actor=ADA), held(found)
+    suspended(found, waits, 0)
+    mixed = Mixed(url, lambda: True)
+    store = DurableStore(found.store.inner, mixed, found.seal)
+    mixed.torn = "state"
+    assert store.look(waits) == b"state"
+    for column in ("held", "fence"):
+        mixed.torn = column
+        assert [run.id for run in store.held_runs()] == [holds]
+    mixed.close()
 
 
 def test_one_held_run_that_cannot_be_read_leaves_the_others(found: Durable) -> None:
