@@ -40,7 +40,6 @@ _OURS: dict[str, Any] = {
     "distributed.admin.tick.interval": "1s",
     "distributed.admin.system-monitor.interval": "5s",
     "distributed.admin.low-level-log-length": 0,
-    "distributed.client.scheduler-info-interval": "60s",
     "distributed.diagnostics.nvml": False,
     "distributed.scheduler.active-memory-manager.start": False,
     "distributed.worker.preload": ["toolseam_plugins.executors._quiet"],
@@ -48,6 +47,8 @@ _OURS: dict[str, Any] = {
     "distributed.scheduler.http.routes": [],
     "distributed.worker.http.routes": [],
 }
+_STARTING = threading.Lock()
+"""Dask's configuration is the process's: one start changes it at a time, and puts it back."""
 _CERTIFICATES = ("tls_ca_file", "tls_client_cert", "tls_client_key")
 _CONNECT_S = 10.0
 _END_S = 30.0
@@ -244,10 +245,56 @@ class _Client(distributed.Client):  # type: ignore[misc]
     knows no fence. What it had under way it would forget in any case.
     """
 
+    async def _start(self, **words: Any) -> Any:  # noqa: ANN401 - as the base class does
+        """Connect; and look up no more what workers there are, which nobody asks."""
+        begun: Any = await distributed.Client._start(self, **words)  # noqa: SLF001 - its own
+        self._periodic_callbacks["scheduler-info"].stop()
+        return begun
+
     async def _reconnect(self) -> None:
         """Give up what is under way, and end; who asks next starts at the beginning."""
         self.scheduler_comm = None
         await self._close()
+
+
+class _Silence(logging.Filter):
+    """Keeps off standard error what the threads of one cluster log, and nothing else's of Dask.
+
+    Dask's own `silence_logs` takes every other cluster of the process along, and leaves the level
+    of the one that ended last.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._threads: set[int | None] = set()
+        over = logging.getLogger("distributed").handlers
+        self._over: list[logging.Handler] = [
+            each for each in over if isinstance(each, logging.StreamHandler)
+        ]
+        for each in self._over:
+            each.addFilter(self)
+
+    async def here(self) -> None:
+        """Say nothing more of what is logged in this thread."""
+        self._threads.add(threading.get_ident())
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Tell whether a record is another's; what a scheduler says of garbage, any thread says."""
+        ours = record.thread in self._threads or record.name == "distributed.gc"
+        return not ours or record.levelno >= logging.CRITICAL
+
+    def end(self) -> None:
+        """Let everything through again."""
+        for each in self._over:
+            each.removeFilter(self)
+
+
+class _Nanny(distributed.Nanny):  # type: ignore[misc]
+    """One whose worker process logs nothing; what it logs itself is the cluster's."""
+
+    def __init__(self, *args: Any, **words: Any) -> None:  # noqa: ANN401 - as the base class does
+        distributed.Nanny.__init__(self, *args, **words)
+        self.silence_logs = logging.CRITICAL
 
 
 class _Cluster(distributed.LocalCluster):  # type: ignore[misc]
@@ -256,6 +303,19 @@ class _Cluster(distributed.LocalCluster):  # type: ignore[misc]
     Dask gives up for good a worker that is not there fifteen seconds after one had died: on a busy
     machine, or where it died a second time, the cluster would shrink until nobody is left.
     """
+
+    def __init__(self, **words: Any) -> None:  # noqa: ANN401 - as the base class does
+        self.silence = _Silence()
+        try:
+            words |= {"worker_class": _Nanny, "silence_logs": False}
+            distributed.LocalCluster.__init__(self, **words)
+        except BaseException:
+            self.silence.end()
+            raise
+
+    async def _start(self) -> None:
+        await self.silence.here()
+        await distributed.LocalCluster._start(self)  # noqa: SLF001 - its own
 
     def _update_worker_status(self, op: str, msg: object) -> None:
         """Know who is there, and leave it to the nannies to start the others."""
@@ -269,13 +329,12 @@ def started(settings: ExecutorSettings) -> DaskExecutor:
     cluster: Any = None
     client: Any = None
     try:
-        with dask_config.set(_OURS):
+        with _STARTING, dask_config.set(_OURS):
             cluster = _Cluster(
                 n_workers=settings.workers,
                 threads_per_worker=settings.threads,
                 processes=True,
                 host="127.0.0.1",
-                silence_logs=logging.CRITICAL,
                 # Certificates of the moment: other users of the machine can reach its ports.
                 security=True,
                 scheduler_kwargs={
@@ -290,6 +349,7 @@ def started(settings: ExecutorSettings) -> DaskExecutor:
             )
         near = cluster.scheduler.listeners[1].contact_address
         client = _client(near, cluster.security)
+        client.sync(cluster.silence.here)
         return DaskExecutor(client, cluster)
     except BaseException as error:
         _end(client, cluster)
@@ -382,3 +442,5 @@ def _end(client: Any, cluster: Any = None) -> None:  # noqa: ANN401 - as above
         for nanny in list(cluster.workers.values()):
             with contextlib.suppress(OSError, TypeError):
                 os.kill(nanny.pid, signal.SIGKILL)
+    finally:
+        cluster.silence.end()

@@ -1,11 +1,15 @@
 """What is Dask's own: how it is started and found, what it must not do, and that it ends."""
 
+import copy
+import io
+import logging
 import os
 import subprocess
 import sys
 import threading
 import time
 from collections.abc import Generator, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -14,6 +18,7 @@ import distributed as _typed
 import psutil
 import pytest
 import trustme
+from dask import config as _config
 
 from support import engine_tools
 from support.tools import ADA, approved
@@ -22,6 +27,7 @@ from toolseam._settings_keys import ExecutorSettings
 from toolseam_plugins.executors import _cluster, dask
 
 distributed: Any = _typed
+dask_config: Any = _config
 TESTS = Path(__file__).parent.parent.parent
 HOST = """
 import sys, threading, time
@@ -159,6 +165,52 @@ def options(certificates: dict[str, str]) -> dict[str, str]:
     """Return what the operator says of certificates."""
     named = {"ca_file": "ca", "client_cert": "cert", "client_key": "key"}
     return {f"tls_{name}": certificates[what] for name, what in named.items()}
+
+
+@pytest.fixture
+def heard() -> Iterator[logging.StreamHandler[io.StringIO]]:
+    """What Dask writes to the standard error of a program, as Dask arranges it where none does."""
+    ear = logging.StreamHandler(io.StringIO())
+    logging.getLogger("distributed").addHandler(ear)
+    yield ear
+    logging.getLogger("distributed").removeHandler(ear)
+
+
+def test_two_starts_leave_the_program_its_dask(heard: logging.StreamHandler[io.StringIO]) -> None:
+    """Two starts at once have our settings each, and the program its own, and its own log."""
+    before = copy.deepcopy(dask_config.config)
+    small = settings(workers=1, threads=1)
+    with ThreadPoolExecutor(2) as pool:
+        starts = [pool.submit(_cluster.started, small)]
+        while dask_config.config == before and not starts[0].done():
+            time.sleep(0.001)
+        starts.append(pool.submit(_cluster.started, small))
+        both: list[Any] = [start.result(200) for start in starts]
+    after = copy.deepcopy(dask_config.config)
+    failures = {each._cluster.scheduler.allowed_failures for each in both}
+    timers = [each._client._periodic_callbacks["scheduler-info"] for each in both]
+    looking = [timer.is_running() for timer in timers]
+    log("the program's")
+    for each in both:
+        for side in (both[-1]._cluster, both[-1]._client):
+            side.sync(log_there, "a cluster's")
+        each.shutdown()
+    log("the program's")
+
+    assert after == before
+    assert (failures, looking) == ({0}, [False, False])
+    assert heard.stream.getvalue() == "the program's\n" * 2
+    assert (heard.level, heard.filters) == (logging.NOTSET, [])
+
+
+def log(words: str) -> None:
+    """Complain as Dask does, in this thread."""
+    logging.getLogger("distributed.scheduler").warning(words)
+
+
+async def log_there(words: str) -> None:
+    """Complain as Dask does, in the thread of its loop."""
+    log(words)
 
 
 @contextmanager
