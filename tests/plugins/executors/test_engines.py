@@ -322,17 +322,24 @@ def test_a_worker_comes_back_however_late(cluster: Any, tmp_path: Path) -> None:
         wait_until(lambda: len(cluster._cluster.scheduler.workers) == 2)
 
 
-def held(cluster: Any, file: Path) -> list[tuple[Any, Future[Any]]]:
-    """Make two workers hold an answer each that nobody has fetched; give what waits for them."""
-    addresses = sorted(cluster._cluster.scheduler.workers)
-    found: list[tuple[Any, Future[Any]]] = []
-    for at, address in enumerate(addresses):
-        key = f"{PREFIX}{file.name}-{at}"
-        words = {"key": key, "workers": [address], "allow_other_workers": True}
-        task = cluster._client.submit(engine_tools.leave_line, str(file), **words)
-        wait_until(task.done)
-        found.append((task, Future()))
-    return found
+def held(cluster: Any, place: Path) -> tuple[Path, list[tuple[Any, Future[Any]]]]:
+    """Make two workers hold an answer each that nobody has fetched; give what waits for them.
+
+    A worker that has just come back may leave its task to the other: then both begin once more.
+    """
+    for attempt in range(50):
+        wait_until(lambda: len(cluster._cluster.scheduler.workers) == 2)
+        file = place.with_name(f"{place.name}{attempt}")
+        found: list[tuple[Any, Future[Any]]] = []
+        for at, address in enumerate(sorted(cluster._cluster.scheduler.workers)):
+            key = f"{PREFIX}{file.name}-{at}"
+            words = {"key": key, "workers": [address], "allow_other_workers": True}
+            task = cluster._client.submit(engine_tools.leave_line, str(file), **words)
+            wait_until(task.done)
+            found.append((task, Future()))
+        if len({*engine_tools.begun(file)}) == 2:
+            return file, found
+    raise AssertionError("one worker took all")
 
 
 @pytest.mark.parametrize("way", ["one after the other", "in one lot"])
@@ -340,9 +347,7 @@ def test_a_worker_that_has_stopped_keeps_no_other_answer(
     cluster: Any, tmp_path: Path, way: str
 ) -> None:
     """It holds an answer and says nothing: others are fetched, and when it dies its own is lost."""
-    wait_until(lambda: len(cluster._cluster.scheduler.workers) == 2)
-    file = tmp_path / way.replace(" ", "")
-    (slow, slowly), (task, answered) = held(cluster, file)
+    file, [(slow, slowly), (task, answered)] = held(cluster, tmp_path / way.replace(" ", ""))
     worker = engine_tools.begun(file)[0]
     os.kill(worker, signal.SIGSTOP)
     try:
@@ -364,9 +369,7 @@ def test_a_worker_that_has_stopped_keeps_no_other_answer(
 
 def test_one_lost_answer_of_a_lot_takes_no_other_along(cluster: Any, tmp_path: Path) -> None:
     """A worker dies as its answer is fetched with another's: that one comes, its own is lost."""
-    wait_until(lambda: len(cluster._cluster.scheduler.workers) == 2)
-    file = tmp_path / "lost"
-    (lost, gone), (task, answered) = held(cluster, file)
+    file, [(lost, gone), (task, answered)] = held(cluster, tmp_path / "lost")
 
     os.kill(engine_tools.begun(file)[0], signal.SIGKILL)
     cluster._client.loop.add_callback(cluster._take, [(lost, gone), (task, answered)])
