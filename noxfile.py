@@ -48,8 +48,7 @@ LONG = (
 )
 # The command line says the same over an older library: on the oldest and the newest interpreter.
 COMMANDS = ("tests/core/cli", "tests/distributions")
-# By files in three processes: half of the time on two cores is waiting; what a file shares
-# is made once.
+# By files in three processes: a part of the time is waiting, and what a file shares is made once.
 SPREAD = ("-n", "3", "--dist", "loadfile")
 # Property tests have had their many examples on the oldest interpreter.
 AGAIN = "--hypothesis-profile=again"

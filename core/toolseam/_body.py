@@ -157,7 +157,7 @@ def _ended(word: str, value: Any) -> ToolResult:  # noqa: ANN401 - untrusted JSO
     if type(value) is list and [type(v) for v in cast("list[object]", value)] == [str, str]:
         first, second = cast("list[str]", value)
         if word == "raised":
-            raise Raised(short(first), _one_line(second)[-_LOGGED:])
+            raise Raised(short(first), _one_line(second))
         if word == "broken":
             raise Broken(short(first, 400), short(second, 400))
         if word == "unstarted" and first in _UNSTARTED:
@@ -182,19 +182,18 @@ def line_of(error: BaseException) -> str:
     """Return what was raised as one line for the host's log, with secrets masked."""
     import traceback
 
-    # Twice what is kept is masked: a secret that the first cut beheads is not in the second.
-    lines = "".join(traceback.format_exception(error))[-2 * _LOGGED :]
-    return _one_line(lines)[-_LOGGED:]
+    return _one_line("".join(traceback.format_exception(error)))
 
 
 def _one_line(text: str) -> str:
-    """Mask and escape a text for a log; what came from elsewhere may have been neither."""
+    """Mask and escape the end of a text for a log; from elsewhere it may have come as neither."""
     from toolseam.guards import mask_secrets
 
-    told, _ = mask_secrets(text)
-    if told.isascii() and told.isprintable():
-        return told
-    return told.encode("unicode_escape").decode("ascii")
+    # Twice what is kept is masked: a secret that the first cut beheads is not in the second.
+    told, _ = mask_secrets(text[-2 * _LOGGED :])
+    if not (told.isascii() and told.isprintable()):
+        told = told.encode("unicode_escape").decode("ascii")
+    return told[-_LOGGED:]
 
 
 # -- where the body runs ---------------------------------------------------------------------------

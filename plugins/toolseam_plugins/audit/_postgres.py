@@ -63,7 +63,7 @@ class PostgresDatabase:
         try:
             self._open(make=bool(writer))
             if writer:
-                self._one("SELECT pg_advisory_lock(%s)", _key(writer))
+                self._one("SELECT pg_advisory_lock(%s)", lock_of(writer))
         except AuditError:
             self.close()
             raise
@@ -128,7 +128,7 @@ class PostgresDatabase:
     def is_alive(self, writer: str) -> bool:
         """Tell whether the session that holds the writer's lock is still there."""
         try:
-            key = _key(writer)
+            key = lock_of(writer)
         except ValueError:  # no name of ours
             return False
         (taken,) = self.rows("SELECT pg_try_advisory_lock(?)", key)[0]
@@ -143,9 +143,8 @@ class PostgresDatabase:
         """It has none."""
 
     def abandon(self) -> None:
-        """Let the server see the parent's end; that the connection is his the driver knows."""
-        if not self._connection.closed:
-            os.close(self._connection.fileno())
+        """Let the server see the parent's end."""
+        abandon(self._connection)
 
     def close(self) -> None:
         """Close the connection; the server then drops the writer's lock."""
@@ -257,6 +256,12 @@ def _own(statement: str) -> bytes:
     return statement.replace("?", "%s").encode()
 
 
-def _key(writer: str) -> int:
-    """Return the number of a writer's advisory lock: its name is 16 hexadecimal digits."""
-    return int(writer, 16) - 2**63
+def abandon(connection: psycopg.Connection[Any]) -> None:
+    """Let go of a parent's connection in the child of a fork: that it is his the driver knows."""
+    if not connection.closed:
+        os.close(connection.fileno())
+
+
+def lock_of(name: str) -> int:
+    """Return the number of the advisory lock of who has this name, 16 hexadecimal digits."""
+    return int(name, 16) - 2**63

@@ -15,6 +15,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from toolseam import ToolseamError
+from toolseam_plugins.audit._postgres import abandon
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -215,12 +216,6 @@ def connected(url: str) -> psycopg.Connection[Any]:
     except (psycopg.Error, ValueError) as error:
         kind = type(error).__name__
     raise DurableError(f"the database of durable runs cannot be reached ({kind})")
-
-
-def abandon(connection: psycopg.Connection[Any]) -> None:
-    """Let the server see the parent's end; that the connection is his the driver knows."""
-    if not connection.closed:
-        os.close(connection.fileno())
 
 
 def in_child(begin_again: Callable[[], None]) -> None:

@@ -29,7 +29,7 @@ WHERE status IN ('completed', 'failed', 'cancelled') AND asked = '' AND changed 
 """
 _GOES_ON = frozenset({"PENDING", "ENQUEUED", "DELAYED"})
 STILL_S = 3.0
-"""How long ago a run has to have ended before a worker sees to what is left of it."""
+"""How long a run has to stand still, in seconds, before a worker asks what became of it."""
 
 
 def workflow_id(run_id: str, part: int) -> str:

@@ -18,6 +18,7 @@ import orjson
 from toolseam import Actor
 from toolseam.providers import ProviderError
 from toolseam.runs import Budget, RunError, RunStatus
+from toolseam_plugins.audit._postgres import abandon, lock_of
 from toolseam_plugins.audit._seal import Sealed
 from toolseam_plugins.durable._durable import (
     APPLICATION,
@@ -31,7 +32,6 @@ from toolseam_plugins.durable._journal import DRIVING, EngineJournal, Lost
 from toolseam_plugins.durable._places import is_durable, opened, place_of
 from toolseam_plugins.durable._records import (
     DurableError,
-    abandon,
     begin,
     change,
     connected,
@@ -75,8 +75,6 @@ _DECIDED = """
 SELECT run_id, array_agg(position) FROM decision JOIN run ON run.id = run_id
 WHERE status = %s GROUP BY run_id LIMIT 1000
 """
-_STILL_S = 3.0
-"""How long a run has to stand still before the engine is asked about it."""
 _PURGE_S = 3_600.0
 """How often a worker looks for runs that are older than they are kept."""
 
@@ -288,7 +286,7 @@ class Worker:
     def _alive(self) -> psycopg.Connection[Any]:
         """Hold the lock by which others learn that this worker lives."""
         life = connected(self._durable.url)
-        life.execute(b"SELECT pg_advisory_lock(%s)", (_key(self._name),))
+        life.execute(b"SELECT pg_advisory_lock(%s)", (lock_of(self._name),))
         return life
 
     def _look_after_others(self) -> None:
@@ -339,7 +337,7 @@ class Worker:
 
     def _give_up(self) -> None:
         """End the runs that the engine takes up no more."""
-        before = time.time() - _STILL_S
+        before = time.time() - STILL_S
         still = self._durable.records.rows(_STILL, before)
         names = {workflow_id(run_id, part): (run_id, part) for run_id, part in still}
         if not names:
@@ -390,7 +388,7 @@ class Worker:
         if life is None:
             return True
         try:
-            key = _key(name)
+            key = lock_of(name)
         except ValueError:  # no name of ours
             return False
         if not take(life, key):
@@ -424,8 +422,3 @@ class Worker:
                     LOGGER.warning("the life line of this worker broke")
             if self._life is None:
                 self._life = self._alive()
-
-
-def _key(name: str) -> int:
-    """Return the number of a worker's lock: its name is 16 hexadecimal digits."""
-    return int(name, 16) - 2**63

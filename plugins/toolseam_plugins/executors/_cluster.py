@@ -55,7 +55,7 @@ _END_S = 30.0
 _PORT = 8786
 _LOT_BYTES = 4_000_000
 _PATIENCE_S = 0.02
-"""How long an answer waits to be fetched together with others, in seconds."""
+"""How long a fetch is waited for, in seconds, until what has ended meanwhile has one of its own."""
 _SLOW_S = 0.5
 """After so many seconds the answers of each worker are asked for by themselves."""
 
